@@ -23,11 +23,19 @@ struct DeviceState {
   bool slowed() const;
 };
 
+// The most that the device may reach; a value that it does not tell is absent.
+struct DeviceMaxima {
+  std::optional<int> clock_mhz;
+  std::optional<int> memory_clock_mhz;
+  std::optional<double> watts;  // the limit that is in force
+};
+
 // The sensors of one device. Use from one thread at a time. Nothing throws: a sensor that fails is absent.
 class DeviceSensors {
  public:
   virtual ~DeviceSensors() = default;
   virtual DeviceState read() = 0;
+  virtual DeviceMaxima maxima() { return {}; }
   // The same as read().slowed(), with one question to the device.
   virtual bool slowed() { return read().slowed(); }
   // Energy that the device has used since some moment in the past; absent where it has no such counter. It moves in

@@ -45,6 +45,13 @@ TEST_F(Nvml, TellsClocksPowerAndTemperature) {
   EXPECT_EQ(nvml_sensors(0)->joules(), 5.0);
 }
 
+TEST_F(Nvml, TellsTheHighestClocksAndTheLimitOfPower) {
+  const DeviceMaxima most = nvml_sensors(0)->maxima();
+  EXPECT_EQ(most.clock_mhz, 2040);
+  EXPECT_EQ(most.memory_clock_mhz, 3201);
+  EXPECT_EQ(most.watts, 700.0);
+}
+
 TEST_F(Nvml, FindsTheDeviceByItsPlaceOnTheBus) {
   nvml_sensors(1);
   EXPECT_STREQ(&at<char>("fake_nvml_bus"), "00000000:18:00.0");
@@ -76,6 +83,8 @@ TEST_F(Nvml, WhatADeviceDoesNotTellIsAbsent) {
   EXPECT_EQ(state_text(sensors->read()), "");
   EXPECT_FALSE(sensors->slowed());
   EXPECT_EQ(sensors->joules(), std::nullopt);
+  EXPECT_EQ(sensors->maxima().clock_mhz, std::nullopt);
+  EXPECT_EQ(sensors->maxima().watts, std::nullopt);
 }
 
 TEST_F(Nvml, ADeviceThatNvmlDoesNotKnowIsANamedError) {

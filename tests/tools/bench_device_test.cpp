@@ -341,6 +341,44 @@ TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
     EXPECT_NE(test::read_text(folder / figure).find("<svg"), std::string::npos) << figure;
 }
 
+// As FINUFFT does in the paper: its run on the processor is another command's, and its CSV joins the device's figures.
+TEST(BenchSuites, AProcessorsLibraryStandsInTheFiguresOfADevice) {
+  const test::ScratchFolder folder;
+  const std::vector<std::string> words{"--suite", "cufinufft", "--scale",
+                                       "1e-6",    "--filter",  "n=8x8,m=64,prec=f32,tol=1e-2"};
+  const auto bench = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return suite(all, folder.path());
+  };
+  // Without gnuplot the script stays, so that the test is the same everywhere.
+  const auto script = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{test::fourtune_program(), "bench", "--rounds", "1", "--from-csv", "device.csv"};
+    all.insert(all.end(), words.begin(), words.end());
+    all.insert(all.end(), {"--plot", "figures.svg"});
+    all.insert(all.end(), more.begin(), more.end());
+    const test::Finished done = test::run_program(all, folder.path(), {{"PATH", folder.path().string()}});
+    EXPECT_EQ(done.code, 0) << done.out << done.err;
+    return done.out + test::read_text(folder / "figures.svg.gp");
+  };
+  std::vector<std::string> on_processor{test::fourtune_program(), "bench", "--backend", "cpu", "--threads", "1"};
+  on_processor.insert(on_processor.end(), words.begin(), words.end());
+  on_processor.insert(on_processor.end(),
+                      {"--rounds", "1", "--peer", path_of("v26"), "--untuned-only", "--csv", "host.csv"});
+  const test::Finished host = test::run_program(on_processor, folder.path());
+  ASSERT_EQ(host.code, 0) << host.out << host.err;
+  const test::Finished device = bench({"--peer", path_of("cufinufft_25"), "--untuned-only", "--csv", "device.csv"});
+  ASSERT_EQ(device.code, 0) << device.out << device.err;
+  const std::string with = script({"--baseline", "host.csv"});
+  for (const char* name : {", 1 threads", "untuned", "cufinufft", "SM as published", "with threads: of --baseline"})
+    EXPECT_NE(with.find(name), std::string::npos) << name << with;
+  EXPECT_EQ(script({}).find("1 threads"), std::string::npos);
+  // The library itself is no run of it.
+  const test::Finished wrong = bench({"--baseline", path_of("v26")});
+  EXPECT_EQ(wrong.code, 2) << wrong.out << wrong.err;
+  EXPECT_NE(wrong.err.find("--baseline takes the CSV of a run"), std::string::npos) << wrong.err;
+}
+
 TEST(BenchDevices, SharedBatchesStandBesideOneDevice) {
   const test::ScratchFolder folder;
   ::setenv("FOURTUNE_EMULATED_DEVICES", "2", 1);

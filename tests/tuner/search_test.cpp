@@ -188,13 +188,41 @@ TEST(SearchQuality, ReachesTheOptimumOfGpuSpacesWithinThreeHundredPlans) {
   const auto spaces = recorded_spaces("gpu");
   ASSERT_GE(spaces.size(), 8u);
   for (const Recording& space : spaces) {
-    const auto speeds = mean_speeds(space, default_strategy(space.space.size(), 0), 2, 300);
+    const Strategy& strategy = default_strategy(space.space.size(), 0);
+    const auto speeds = mean_speeds(space, strategy, 2, 300);
     const auto random = random_expectation(space, 300);
-    EXPECT_GE(speeds[99], 0.97) << space.name;
+    EXPECT_GE(mean_speeds(space, strategy, 32, 100).back(), 0.97) << space.name;
     EXPECT_GE(speeds[299], 0.99) << space.name;
     ASSERT_EQ(random.size(), 300u) << space.name << " is too small to tell strategies apart";
     for (const std::size_t k : {100u, 200u, 300u})
       EXPECT_GE(speeds[k - 1], space.optimum() / random[k - 1] - 0.005) << space.name << ", " << k;
+  }
+}
+
+// Also early, and where the cost model misleads: of c2c with 65536 points it ranks the best plans last. The seeds are
+// fixed, so a mean that is below random search by less than its standard error's double is no fault.
+TEST(SearchQuality, IsNotBelowRandomSearchAfterTenPlansOrMoreOfAnyRecordedSpace) {
+  constexpr int kSeeds = 16;
+  constexpr std::size_t kPlans = 50;
+  auto spaces = recorded_spaces();
+  for (Recording& space : recorded_spaces("gpu")) spaces.push_back(std::move(space));
+  ASSERT_GE(spaces.size(), 13u);
+  for (const Recording& space : spaces) {
+    const double optimum = space.optimum();
+    std::vector<std::vector<double>> curves;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+      curves.push_back(replay(space, default_strategy(space.space.size(), 0), seed, kPlans));
+    const std::vector<double> random = random_speed_expectation(space, kPlans);
+    for (const std::size_t plans : {10u, 25u, 50u}) {
+      double mean = 0, squares = 0;
+      for (const auto& curve : curves) {
+        const double speed = optimum / curve[plans - 1];
+        mean += speed / kSeeds;
+        squares += speed * speed / kSeeds;
+      }
+      const double error = std::sqrt(std::max(0.0, squares - mean * mean) / (kSeeds - 1));
+      EXPECT_GE(mean + 2 * error, random[plans - 1]) << space.name << " after " << plans << " plans";
+    }
   }
 }
 
@@ -217,13 +245,20 @@ TEST(SearchQuality, AModelThatSaysNothingStillBeatsRandomSearch) {
 TEST(Replay, RandomExpectationMatchesManyRandomReplays) {
   const Recording space = small_space();
   const auto expected = random_expectation(space, 20);
-  std::vector<double> mean(20, 0);
+  std::vector<double> mean(20, 0), speed(20, 0);
   constexpr int runs = 40000;
   for (int seed = 0; seed < runs; ++seed) {
     const auto curve = replay(space, find_strategy("random"), static_cast<std::uint64_t>(seed), 20);
-    for (std::size_t k = 0; k < 20; ++k) mean[k] += curve[k] / runs;
+    for (std::size_t k = 0; k < 20; ++k) {
+      mean[k] += curve[k] / runs;
+      speed[k] += space.optimum() / curve[k] / runs;
+    }
   }
-  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(mean[k], expected[k], 0.03 * expected[k]) << k;
+  const auto speeds = random_speed_expectation(space, 20);
+  for (std::size_t k = 0; k < 20; ++k) {
+    EXPECT_NEAR(mean[k], expected[k], 0.03 * expected[k]) << k;
+    EXPECT_NEAR(speed[k], speeds[k], 0.03 * speeds[k]) << k;
+  }
 }
 
 TEST(Replay, ScoreOfRandomSearchIsNearZeroAndOfAnOracleIsOne) {

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "generator/plan/gpu_plan.h"
 #include "tools/bench/compare.h"
 #include "tools/bench/measure/options.h"
@@ -144,6 +148,20 @@ void require_gpu(const BenchOptions& options) {
   start_ranks(std::max(1, options.ranks), words);
 }
 
+// The library of a processor is not measured beside a device: its run comes before.
+void check_baseline(const BenchOptions& options) {
+  if (options.baseline.empty()) return;
+  if (!options.suite.starts_with("nufft-type3") && options.suite != "cufinufft")
+    throw UsageError("--baseline: only suites nufft-type3, nufft-type3-gpu and cufinufft have one");
+  std::array<char, 4> start{};
+  std::ifstream(options.baseline, std::ios::binary).read(start.data(), start.size());
+  if (std::string_view(start.data(), start.size()) == "\177ELF")
+    throw UsageError(
+        fmt::format("--baseline takes the CSV of a run, and {} is a library", fourtune::text::shown(options.baseline)),
+        fmt::format("fourtune bench --suite {} --backend cpu --peer {} --csv host.csv, then --baseline host.csv",
+                    options.suite, fourtune::text::shown(options.baseline)));
+}
+
 void run(const BenchOptions& options) {
   // A user's transforms wait 10 s for FFTW at most. As a peer it gets the time that it may need to be at its best.
   ::setenv("FOURTUNE_FFTW_SECONDS", "120", 0);
@@ -152,8 +170,7 @@ void run(const BenchOptions& options) {
   if (options.ranks > 0) throw UsageError("--ranks: only suite mtip runs on ranks");
   if (!options.suite.empty() && !options.devices.empty()) throw UsageError("--devices: not with a suite");
   check_outputs(options);
-  if (!options.baseline.empty() && !options.suite.starts_with("nufft-type3") && options.suite != "cufinufft")
-    throw UsageError("--baseline: only suites nufft-type3, nufft-type3-gpu and cufinufft have one");
+  check_baseline(options);
   if (options.suite == "nufft3d-cpu") {
     if (!options.from_csv.empty()) throw UsageError("--from-csv: suite nufft3d-cpu writes no such file");
     if (!takes_host_arrays(checked_backend(options.backend, options.device)))

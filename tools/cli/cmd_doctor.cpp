@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "db/json_text.h"
 #include "fourtune/fourtune.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/machine.h"
@@ -54,11 +55,13 @@ void print_text(const std::vector<Finding>& findings, const tuner::Screen& scree
 
 void print_json(const std::vector<Finding>& findings) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings)
+  for (const Finding& finding : findings) {
     list.push_back({{"name", finding.name},
                     {"state", to_string(finding.state)},
                     {"found", finding.found},
                     {"cost", finding.cost}});
+    if (!finding.values.empty()) list.back()["values"] = db::parse_json(finding.values);
+  }
   const nlohmann::ordered_json all{{"version", fourtune_version()}, {"findings", list}};
   fmt::print("{}", json_text(all));
 }

@@ -5,10 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 
 #include "db/lookup.h"
+#include "db/pack.h"
+#include "db/tuning_store.h"
 #include "generator/candidates.h"
 #include "generator/plan/plan.h"
+#include "runtime/environment.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tools/cli/commands.h"
@@ -20,6 +24,7 @@
 #include "tools/common/output.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/text.h"
+#include "tuner/report/device_words.h"
 #include "tuner/report/report.h"
 
 namespace fourtune::tools {
@@ -49,15 +54,32 @@ DeviceTraits traits_of(const ExplainArguments& arguments) {
   return traits;
 }
 
+// What the device said of itself when the plan that was found was measured here; null when nobody knows.
+nlohmann::ordered_json measured_at(const Problem& problem, const runtime::Resolution& found,
+                                   const std::filesystem::path& database, const DeviceTraits& traits) {
+  std::error_code error;
+  if (found.measured_seconds <= 0 || !std::filesystem::exists(database, error) || db::is_pack(database)) return {};
+  try {
+    const auto store = db::TuningStore::open_for_reading(database);
+    const std::string plan = generator::to_text(found.plan, problem);
+    for (const tuner::ShowRow& row : tuner::show_rows(store, {to_token(problem), 0, runtime::environment_here(traits)}))
+      if (row.plan == plan) return tuner::device_values(row.state);
+  } catch (const Error&) {  // the explanation says what is wrong with the database
+  }
+  return {};
+}
+
 void explain(const ExplainArguments& arguments) {
   const Problem problem = problem_from_argument(arguments.token);
   DeviceTraits traits = traits_of(arguments);
   if (arguments.threads > 0) traits.cores = arguments.threads;
   require_database(*arguments.db);
-  const db::Lookup lookup = runtime::lookup_beside(database_path(*arguments.db));
+  const std::filesystem::path database = database_path(*arguments.db);
+  const db::Lookup lookup = runtime::lookup_beside(database);
   const runtime::Resolution found = runtime::resolve(problem, traits, &lookup, arguments.plan);
   const std::string plan = generator::to_text(found.plan, problem);
   const generator::Cost cost = generator::estimate(found.plan, problem, traits);
+  const nlohmann::ordered_json device = measured_at(problem, found, database, traits);
   if (arguments.output.json()) {
     using Json = nlohmann::ordered_json;
     const Json measured = found.measured_seconds > 0 ? Json(found.measured_seconds) : Json();
@@ -68,6 +90,7 @@ void explain(const ExplainArguments& arguments) {
                                      {"objective", found.objective.empty() ? Json() : Json(found.objective)},
                                      {"explain", found.explain},
                                      {"measured_execute_seconds", measured},
+                                     {"measured_at", device},
                                      {"estimated_execute_seconds", cost.execute},
                                      {"estimated_set_points_seconds", cost.set_points},
                                      {"estimated_memory_bytes", cost.bytes}};
@@ -82,6 +105,7 @@ void explain(const ExplainArguments& arguments) {
                tuner::format_seconds(found.measured_seconds), memory);
   else
     fmt::print("expected: execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute), memory);
+  if (!device.is_null()) fmt::print("measured at: {}\n", tuner::device_words(device));
   if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
     fmt::print("note: the point count is not known yet, so the plan is chosen again when the points are set\n");
 }

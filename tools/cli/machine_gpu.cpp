@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/backends/cuda/cufft_api.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/driver_api.h"
+#include "runtime/backends/cuda/nvml_api.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/backends/emulated/module.h"
 #include "tools/cli/machine.h"
@@ -33,6 +35,77 @@ Finding look_at(int ordinal, std::vector<int>& targets) {
   }
 }
 
+// "1980 of 2040 MHz"; nothing where the device does not tell what it has now.
+template <class Value>
+void add_value(std::string& words, const char* name, std::optional<Value> now, std::optional<Value> most,
+               const char* unit) {
+  if (!now) return;
+  words += fmt::format("{}{}{:.4g}", words.empty() ? "" : ", ", name, static_cast<double>(*now));
+  if (most) words += fmt::format(" of {:.4g}", static_cast<double>(*most));
+  words += fmt::format(" {}", unit);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+// The state's values, and under max_* the device's greatest ones.
+std::string values_of(const runtime::DeviceState& state, const runtime::DeviceMaxima& most) {
+  std::string values = runtime::state_text(state);
+  if (values.empty()) return values;
+  values.pop_back();
+  const auto add = [&](const char* name, const auto& value) {
+    if (value) values += fmt::format(R"(,"{}":{})", name, *value);
+  };
+  add("max_clock_mhz", most.clock_mhz);
+  add("max_memory_clock_mhz", most.memory_clock_mhz);
+  add("max_watts", most.watts);
+  return values + "}";
+}
+
+// What the GPU says of its clocks now. They are low while it is idle, which is no fault.
+Finding look_at_sensors(int ordinal) {
+  Finding finding{fmt::format("GPU {} clocks", ordinal), State::ok, {}, {}};
+  try {
+    const auto sensors = cuda::nvml_sensors(ordinal);
+    const runtime::DeviceState state = sensors->read();
+    const runtime::DeviceMaxima most = sensors->maxima();
+    finding.values = values_of(state, most);
+    std::string& words = finding.found;
+    add_value(words, "", state.clock_mhz, most.clock_mhz, "MHz");
+    add_value(words, "memory ", state.memory_clock_mhz, most.memory_clock_mhz, "MHz");
+    add_value(words, "", state.watts, most.watts, "W");
+    add_value(words, "", state.celsius, std::optional<int>(), "C");
+    if (words.empty())
+      words = "NVML tells nothing of this GPU";
+    else
+      words += state.limits.empty() ? ", nothing holds them down" : ", held down by " + joined(state.limits);
+    if (state.slowed()) {
+      finding.state = State::note;
+      finding.cost =
+          "everything is slower than it will be once that is over; `fourtune tune` measures such times again";
+    }
+  } catch (const Error& error) {
+    finding.state = State::note;
+    finding.found = error.what();
+  }
+  return finding;
+}
+
+// One line for all GPUs where there is no NVML.
+std::vector<Finding> sensors_of(const std::vector<int>& ordinals) {
+  if (ordinals.empty()) return {};
+  if (const std::string why = cuda::why_no_nvml(); !why.empty())
+    return {{"NVML", State::note, why,
+             "clocks, power and temperature are not known: times at clocks that heat holds down count like others, and "
+             "`fourtune tune --objective energy` is refused"}};
+  std::vector<Finding> findings;
+  for (const int ordinal : ordinals) findings.push_back(look_at_sensors(ordinal));
+  return findings;
+}
+
 std::vector<Finding> driver_and_devices(std::optional<int> gpu, std::vector<int>& targets) {
   if (const std::string why = cuda::why_no_driver(); !why.empty())
     return {{"CUDA driver", State::missing, why, "no GPU: transforms run on the processor"}};
@@ -42,8 +115,13 @@ std::vector<Finding> driver_and_devices(std::optional<int> gpu, std::vector<int>
                       State::ok,
                       fmt::format("{}, CUDA {}.{}", cuda::driver().path, version / 1000, version % 1000 / 10),
                       {}});
+  std::vector<int> usable;
   for (int i = 0; i < cuda::device_count(); ++i)
-    if (gpu.value_or(i) == i) findings.push_back(look_at(i, targets));
+    if (gpu.value_or(i) == i) {
+      findings.push_back(look_at(i, targets));
+      if (findings.back().state == State::ok) usable.push_back(i);
+    }
+  for (Finding& finding : sensors_of(usable)) findings.push_back(std::move(finding));
   return findings;
 }
 

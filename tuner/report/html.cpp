@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "db/json_text.h"
+#include "tuner/report/device_words.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -96,28 +96,9 @@ std::string failure_table(const Story& story) {
   return text + "</table>\n";
 }
 
-// "1980 MHz, memory 2619 MHz, 312 W, 48 C, limited by power", of a run's state.
-std::string words_of_state(const std::string& state) {
-  const auto json = db::parse_json(state);
-  if (!json.is_object()) return {};
-  std::string words;
-  const auto add = [&](const char* name, const char* before, const char* unit) {
-    if (json.contains(name) && json[name].is_number())
-      words += fmt::format("{}{}{:.0f} {}", words.empty() ? "" : ", ", before, json[name].get<double>(), unit);
-  };
-  add("clock_mhz", "", "MHz");
-  add("memory_clock_mhz", "memory ", "MHz");
-  add("watts", "", "W");
-  add("celsius", "", "&deg;C");
-  if (json.contains("limits") && json["limits"].is_array())
-    for (const auto& limit : json["limits"])
-      if (limit.is_string()) words += ", limited by " + html_escaped(limit.get<std::string>());
-  return words;
-}
-
 // What the device said of itself when the winner was measured, and how many runs its clocks were held down for.
-std::string device_words(const Story& story) {
-  std::string words = words_of_state(story.winner.state);
+std::string measured_at(const Story& story) {
+  std::string words = html_escaped(device_words(device_values(story.winner.state)));
   if (words.empty()) return {};
   if (story.winner.joules)
     words += fmt::format(", {:.3g} mJ per execute{}", *story.winner.joules * 1e3,
@@ -139,7 +120,7 @@ std::string problem_section(const Story& story, std::size_t number) {
   } else if (story.winner.plan.empty()) {
     text += "<p>No plan has won yet.</p>\n";
   }
-  text += device_words(story) + comparison(story);
+  text += measured_at(story) + comparison(story);
   text += "<div class=\"two\"><div>" + course_chart(story) + "</div>\n<div>" + stage_table(story) + "</div></div>\n" +
           failure_table(story);
   return text + "</section>\n";

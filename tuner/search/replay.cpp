@@ -46,6 +46,28 @@ double worst(const Recording& recording) {
   return result;
 }
 
+// Of a value of the best time after 1, 2, ... evaluations in random order.
+template <class Value>
+std::vector<double> expectation(const Recording& recording, std::size_t evaluations, const Value& value) {
+  std::vector<double> sorted = recording.seconds;
+  const double no_result = worst(recording);
+  for (double& t : sorted) t = std::min(t, no_result);
+  std::sort(sorted.begin(), sorted.end());
+  const double n = static_cast<double>(sorted.size());
+  std::vector<double> curve;
+  for (std::size_t k = 1; k <= std::min(evaluations, sorted.size()); ++k) {
+    // The best of k has rank 0 with probability k/n; each further rank multiplies this by (n - r - k + 1) / (n - r).
+    double probability = static_cast<double>(k) / n, mean = 0;
+    for (std::size_t r = 0; r + k <= sorted.size(); ++r) {
+      mean += probability * value(sorted[r]);
+      const double left = n - 1 - static_cast<double>(r);
+      if (left > 0) probability *= (left - static_cast<double>(k) + 1) / left;
+    }
+    curve.push_back(mean);
+  }
+  return curve;
+}
+
 }  // namespace
 
 double Recording::optimum() const { return *std::min_element(seconds.begin(), seconds.end()); }
@@ -114,23 +136,11 @@ std::vector<double> replay(const Recording& recording, const Strategy& strategy,
 }
 
 std::vector<double> random_expectation(const Recording& recording, std::size_t evaluations) {
-  std::vector<double> sorted = recording.seconds;
-  const double no_result = worst(recording);
-  for (double& t : sorted) t = std::min(t, no_result);
-  std::sort(sorted.begin(), sorted.end());
-  const double n = static_cast<double>(sorted.size());
-  std::vector<double> curve;
-  for (std::size_t k = 1; k <= std::min(evaluations, sorted.size()); ++k) {
-    // The best of k has rank 0 with probability k/n; each further rank multiplies this by (n - r - k + 1) / (n - r).
-    double probability = static_cast<double>(k) / n, expectation = 0;
-    for (std::size_t r = 0; r + k <= sorted.size(); ++r) {
-      expectation += probability * sorted[r];
-      const double left = n - 1 - static_cast<double>(r);
-      if (left > 0) probability *= (left - static_cast<double>(k) + 1) / left;
-    }
-    curve.push_back(expectation);
-  }
-  return curve;
+  return expectation(recording, evaluations, [](double best) { return best; });
+}
+
+std::vector<double> random_speed_expectation(const Recording& recording, std::size_t evaluations) {
+  return expectation(recording, evaluations, [optimum = recording.optimum()](double best) { return optimum / best; });
 }
 
 std::vector<double> mean_speeds(const Recording& recording, const Strategy& strategy, int seeds,

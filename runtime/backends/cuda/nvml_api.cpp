@@ -28,6 +28,8 @@ const char* load_all(const DynamicLibrary& library, NvmlApi& api) {
   FOURTUNE_LOAD(nvmlErrorString)
 #undef FOURTUNE_LOAD
   library.load("nvmlDeviceGetClockInfo", api.nvmlDeviceGetClockInfo);
+  library.load("nvmlDeviceGetMaxClockInfo", api.nvmlDeviceGetMaxClockInfo);
+  library.load("nvmlDeviceGetEnforcedPowerLimit", api.nvmlDeviceGetEnforcedPowerLimit);
   library.load("nvmlDeviceGetPowerUsage", api.nvmlDeviceGetPowerUsage);
   library.load("nvmlDeviceGetTemperature", api.nvmlDeviceGetTemperature);
   library.load("nvmlDeviceGetTotalEnergyConsumption", api.nvmlDeviceGetTotalEnergyConsumption);
@@ -72,14 +74,18 @@ class NvmlSensors final : public DeviceSensors {
  public:
   NvmlSensors(const NvmlApi& api, nvmlDevice_t device) : api_(api), device_(device) {}
   DeviceState read() override {
-    constexpr int kClockOfMultiprocessors = 1, kClockOfMemory = 2, kSensorOfGpu = 0;
+    constexpr int kSensorOfGpu = 0;
     DeviceState state;
     state.clock_mhz = number(api_.nvmlDeviceGetClockInfo, kClockOfMultiprocessors);
     state.memory_clock_mhz = number(api_.nvmlDeviceGetClockInfo, kClockOfMemory);
-    if (const auto milliwatts = number(api_.nvmlDeviceGetPowerUsage)) state.watts = *milliwatts * 1e-3;
+    state.watts = watts(api_.nvmlDeviceGetPowerUsage);
     state.celsius = number(api_.nvmlDeviceGetTemperature, kSensorOfGpu);
     state.limits = limits();
     return state;
+  }
+  DeviceMaxima maxima() override {
+    return {number(api_.nvmlDeviceGetMaxClockInfo, kClockOfMultiprocessors),
+            number(api_.nvmlDeviceGetMaxClockInfo, kClockOfMemory), watts(api_.nvmlDeviceGetEnforcedPowerLimit)};
   }
   bool slowed() override {
     DeviceState state;
@@ -95,6 +101,13 @@ class NvmlSensors final : public DeviceSensors {
   }
 
  private:
+  static constexpr int kClockOfMultiprocessors = 1, kClockOfMemory = 2;
+
+  template <class Ask>
+  std::optional<double> watts(Ask ask) {
+    const std::optional<int> milliwatts = number(ask);
+    return milliwatts ? std::optional(*milliwatts * 1e-3) : std::nullopt;
+  }
   // Asks for one number; which: of several.
   template <class Ask, class... Which>
   std::optional<int> number(Ask ask, Which... which) {

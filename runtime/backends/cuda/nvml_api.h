@@ -17,6 +17,8 @@ struct NvmlApi {
   const char* (*nvmlErrorString)(int);
   // Any of these may be null: then nobody knows the value.
   int (*nvmlDeviceGetClockInfo)(nvmlDevice_t, int clock, unsigned* mhz);
+  int (*nvmlDeviceGetMaxClockInfo)(nvmlDevice_t, int clock, unsigned* mhz);
+  int (*nvmlDeviceGetEnforcedPowerLimit)(nvmlDevice_t, unsigned* milliwatts);
   int (*nvmlDeviceGetPowerUsage)(nvmlDevice_t, unsigned* milliwatts);
   int (*nvmlDeviceGetTemperature)(nvmlDevice_t, int sensor, unsigned* celsius);
   int (*nvmlDeviceGetCurrentClocksThrottleReasons)(nvmlDevice_t, unsigned long long* reasons);
