@@ -1,5 +1,5 @@
-// Runs what `fourtune emit` writes of nonuniform transforms: its kernels on the emulated device, and the rest of the
-// file, compiled as it is, on top of tests/tools/emulated_cuda/cuda_runtime.h. Its main compares with direct sums.
+// Runs what `fourtune emit` writes: its kernels on the emulated device, and the rest of the file, compiled as it is, on
+// top of tests/tools/emulated_cuda/cuda_runtime.h. Its main compares with direct sums.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -105,37 +105,51 @@ class EmulatedEmit : public CommandTest {
     std::vector<char*> pointers;
     for (std::string& word : arguments) pointers.push_back(word.data());
     auto* const main = reinterpret_cast<int (*)(int, char**)>(::dlsym(library, "_Z12emitted_mainiPPc"));
-    EXPECT_NE(main, nullptr);
+    auto* const plain_main = reinterpret_cast<int (*)()>(::dlsym(library, "_Z12emitted_mainv"));  // of an FFT
+    EXPECT_NE(main != nullptr, plain_main != nullptr);
     device = on.get();
     testing::internal::CaptureStdout();
-    const int code = main ? main(static_cast<int>(pointers.size()), pointers.data()) : -1;
+    const int code = main ? main(static_cast<int>(pointers.size()), pointers.data()) : plain_main ? plain_main() : -1;
     out = testing::internal::GetCapturedStdout();
     launches = on->launches;
-    EXPECT_EQ(on->freed, static_cast<int>(on->memory.size())) << "all memory is given back";
+    allocated = static_cast<int>(on->memory.size());
+    freed = on->freed;
     device = nullptr;
     ::dlclose(library);
     return code;
   }
 
+  // Whether a nonuniform transform's program ends with success and has given back all memory.
+  void expect_right(const std::vector<std::string>& words, const std::vector<std::string>& arguments) {
+    EXPECT_EQ(run_emitted(words, arguments), 0) << out;
+    EXPECT_EQ(freed, allocated);
+  }
+
+  // Whether an FFT's program, which leaves its memory to the end of the process, finds its samples right.
+  void expect_right_fft(const std::vector<std::string>& words) {
+    EXPECT_EQ(run_emitted(words, {}), 0) << out;
+    EXPECT_NE(out.find("  time 1.0000 ms (median of 20)  "), std::string::npos) << out;
+    EXPECT_EQ(out.substr(std::max<std::size_t>(out.size(), 7) - 7), "\nright\n") << out;
+  }
+
   std::string out;
   std::map<std::string, int> launches;
+  int allocated = 0, freed = 0;
 };
 
 // A batch whose last chunk is smaller, and points that crowd a few bins.
 TEST_F(EmulatedEmit, Type1IsRightAlsoWithCrowdedBinsAndASmallerChunk) {
-  EXPECT_EQ(run_emitted({"nufft:type=1,n=64x64,m=3000,prec=f32,tol=1e-3,batch=3", "--plan",
-                         "cuda;window=pswf(sigma=2,width=5,fine=128x128);"
-                         "sort=bins(bin=2x2,placement=two_level,segment=512);spread=tile_atomic(warps=2);"
-                         "interp=points(lanes=1);fft=plain;chunk=2"},
-                        {"cluster", "0"}),
-            0)
-      << out;
+  expect_right({"nufft:type=1,n=64x64,m=3000,prec=f32,tol=1e-3,batch=3", "--plan",
+                "cuda;window=pswf(sigma=2,width=5,fine=128x128);"
+                "sort=bins(bin=2x2,placement=two_level,segment=512);spread=tile_atomic(warps=2);"
+                "interp=points(lanes=1);fft=plain;chunk=2"},
+               {"cluster", "0"});
   EXPECT_NE(out.find("right"), std::string::npos) << out;
   EXPECT_EQ(launches.count("nufft_large_place_2d_f32_w5"), 1u);
 }
 
 TEST_F(EmulatedEmit, Type2IsRight) {
-  EXPECT_EQ(run_emitted({"nufft:type=2,n=12x10x9,m=700,prec=f64,tol=1e-9,sign=-1"}, {"launches", "1"}), 0) << out;
+  expect_right({"nufft:type=2,n=12x10x9,m=700,prec=f64,tol=1e-9,sign=-1"}, {"launches", "1"});
   for (const char* words : {"sort", "fft", "interpolate", "nufft_interpolate", "GB/s", "set_points"})
     EXPECT_NE(out.find(words), std::string::npos) << out;
 }
@@ -145,27 +159,40 @@ constexpr const char* kPublished = "nufft:type=1,n=20x14,m=900,prec=f32,tol=1e-4
 const std::string published_window = "cuda;window=es(sigma=2,width=5,fine=40x28,beta=11.5);";
 
 TEST_F(EmulatedEmit, GmAsPublishedIsRight) {
-  EXPECT_EQ(
-      run_emitted({kPublished, "--plan", published_window + "sort=none;spread=gm;interp=gm;fft=plain;chunk=2"}, {"0"}),
-      0)
-      << out;
+  expect_right({kPublished, "--plan", published_window + "sort=none;spread=gm;interp=gm;fft=plain;chunk=2"}, {"0"});
   EXPECT_EQ(launches.count("nufft_spread_gm_2d_f32_w5"), 1u);
 }
 
 TEST_F(EmulatedEmit, SmAsPublishedIsRight) {
-  EXPECT_EQ(run_emitted({kPublished, "--plan",
-                         published_window + "sort=bins(bin=32x32,order=bins,placement=index,cap=100);spread=sm;"
-                                            "interp=gm_sort;fft=plain;chunk=1"},
-                        {"cluster", "0"}),
-            0)
-      << out;
+  expect_right({kPublished, "--plan",
+                published_window + "sort=bins(bin=32x32,order=bins,placement=index,cap=100);spread=sm;"
+                                   "interp=gm_sort;fft=plain;chunk=1"},
+               {"cluster", "0"});
   EXPECT_EQ(launches.count("nufft_spread_sm_2d_f32_w5"), 1u);
 }
 
 // Both sides are sorted by kernels of one name.
 TEST_F(EmulatedEmit, Type3IsRight) {
-  EXPECT_EQ(run_emitted({"nufft:type=3,dim=2,m=500,k=400,prec=f32,tol=1e-4,extent=20x30"}, {"0"}), 0) << out;
+  expect_right({"nufft:type=3,dim=2,m=500,k=400,prec=f32,tol=1e-4,extent=20x30"}, {"0"});
   EXPECT_NE(out.find("right"), std::string::npos) << out;
+}
+
+// Rows and columns in one kernel.
+TEST_F(EmulatedEmit, FftOfTwoDimensionsIsRight) {
+  expect_right_fft({"fft:type=c2c,n=30x28,prec=f32,batch=3"});
+  EXPECT_NE(out.find("fft:type=c2c,n=30x28,prec=f32,batch=3 cuda;fft=plain\n"), std::string::npos) << out;
+}
+
+// Several kernels with a workspace and tables.
+TEST_F(EmulatedEmit, FftOfAPrimeLengthIsRight) {
+  expect_right_fft({"fft:type=c2c,n=8209,prec=f64,batch=2"});
+  EXPECT_EQ(launches.size(), 3u);
+}
+
+// Results lie in the order of their digits. One launch that is compared, and 20 that are timed.
+TEST_F(EmulatedEmit, FftOfAPlanWithReversedDigitsIsRight) {
+  expect_right_fft({"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}", "--sign", "1", "--batch", "2"});
+  EXPECT_EQ(launches, (std::map<std::string, int>{{"ft_1b_f32", 21}}));
 }
 
 }  // namespace
