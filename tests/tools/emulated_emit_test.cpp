@@ -81,15 +81,17 @@ class EmulatedEmit : public CommandTest {
            names + "nullptr};\n";
   }
 
-  // Emits the problem, compiles it and runs its main with the arguments; returns the exit code.
-  int run_emitted(const std::vector<std::string>& words, std::vector<std::string> arguments) {
+  // Emits the problem, compiles it and runs its main with the arguments, or another main(); returns the exit code.
+  int run_emitted(const std::vector<std::string>& words, std::vector<std::string> arguments,
+                  const std::string& other_main = "") {
     const Finished emitted = run(words);
     EXPECT_EQ(emitted.code, 0) << emitted.err;
     auto on = std::make_unique<Device>();
-    const std::string host = host_of(emitted.out, on->sources);
+    const std::string host = host_of(emitted.out, on->sources) + other_main;
     write_text(folder / "host.cpp", host);
     const Finished compiled =
-        run_program({"g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-Dmain=emitted_main", "-I",
+        run_program({"g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-Dmain=emitted_main",
+                     other_main.empty() ? "-DMAIN" : "-DFOURTUNE_NO_MAIN", "-I",
                      std::string(FOURTUNE_SOURCE_DIR) + "/tests/tools/emulated_cuda", "host.cpp", "-o", "host.so"},
                     folder.path());
     EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 4000);
@@ -175,6 +177,46 @@ TEST_F(EmulatedEmit, SmAsPublishedIsRight) {
 TEST_F(EmulatedEmit, Type3IsRight) {
   expect_right({"nufft:type=3,dim=2,m=500,k=400,prec=f32,tol=1e-4,extent=20x30"}, {"0"});
   EXPECT_NE(out.find("right"), std::string::npos) << out;
+}
+
+// The file as a part of another program: whose times are told, and which points are refused.
+TEST_F(EmulatedEmit, TransformOfAnotherProgramTellsItsTimesAndRefusesPoints) {
+  EXPECT_EQ(run_emitted({"nufft:type=3,dim=1,m=50,k=40,prec=f64,tol=1e-4,extent=20"}, {}, R"(
+int main() {
+  std::vector<Real> x(kPoints, Real(0.5)), s(kResults, Real(0.5));
+  std::vector<const Real*> points(6, nullptr);
+  Real* const there = static_cast<Real*>(device_memory(sizeof(Real) * kPoints));
+  Real* const targets = static_cast<Real*>(device_memory(sizeof(Real) * kResults));
+  points[0] = there, points[3] = targets;
+  cudaMemcpy(there, x.data(), sizeof(Real) * kPoints, cudaMemcpyHostToDevice);
+  cudaMemcpy(targets, s.data(), sizeof(Real) * kResults, cudaMemcpyHostToDevice);
+  auto* const values = static_cast<std::complex<Real>*>(device_memory(16 * kPoints));
+  auto* const results = static_cast<std::complex<Real>*>(device_memory(16 * kResults));
+  cudaMemset(values, 0, 16 * kPoints);
+  Transform transform(true);
+  transform.set_points(points);
+  const std::size_t launches = transform.times().size();
+  transform.set_points(points);
+  transform.execute(values, results);
+  const std::size_t both = transform.times().size();
+  transform.execute(values, results);
+  transform.set_points(points);  // times begin here
+  std::printf("%d %d %d\n", int(launches > 0), int(both > launches), int(transform.times().size() == launches));
+  for (const double bad : {1000.0, std::nan("")}) {
+    x[7] = bad;
+    cudaMemcpy(there, x.data(), sizeof(Real) * kPoints, cudaMemcpyHostToDevice);
+    try {
+      transform.set_points(points);
+    } catch (const std::exception& error) {
+      std::printf("%s\n", error.what());
+    }
+  }
+  return 5;
+}
+)"),
+            5);
+  EXPECT_EQ(out.rfind("1 1 1\nx lies from 0.500000 to 1000.000000, but this file was made for ", 0), 0u) << out;
+  EXPECT_NE(out.find("\nx[7] is not finite\n"), std::string::npos) << out;
 }
 
 // Rows and columns in one kernel.
