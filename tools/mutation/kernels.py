@@ -140,12 +140,16 @@ class KernelTests:
 
     # ---- a mutant ----------------------------------------------------------------------------------------------------
     def cases_of(self, mutant):
-        """The cases that may find it, the quickest first. A line without code, such as a constant, belongs to all that
-        execute something of its file."""
+        """The cases that may find it, the quickest first. A line without code, such as a constant or a call of an inlined
+        function, belongs to all that execute something of its file; those come first that execute the next line with
+        code."""
         of_file = [case for case in self.cases if any(case.executed.get(mutant.file, {}).values())]
-        if any(str(mutant.line) in case.executed[mutant.file] for case in of_file):
-            of_file = [case for case in of_file if case.executed[mutant.file].get(str(mutant.line))]
-        return sorted(of_file, key=lambda case: case.seconds)
+        with_code = {int(line) for case in of_file for line in case.executed[mutant.file]}
+        next_one = str(min((line for line in with_code if line >= mutant.line), default=0))
+        runs = lambda case: case.executed[mutant.file].get(next_one, False)
+        if mutant.line in with_code:
+            of_file = [case for case in of_file if runs(case)]
+        return sorted(of_file, key=lambda case: (not runs(case), case.seconds))
 
     def prepare(self, _):
         print(f"{len(self.cases)} cases run kernels", flush=True)
