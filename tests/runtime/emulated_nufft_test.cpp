@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "runtime/backends/emulated/emulator.h"
@@ -236,6 +240,22 @@ TEST(EmulatedNufft, HasNoRacesAndReadsNothingThatWasNotWritten) {
     std::vector<std::complex<float>> values(60, {1, 2}), modes(7 * 8 * 6, {3, 4});
     executor->execute(values.data(), modes.data(), false);
     executor->execute(values.data(), modes.data(), true);
+  }
+}
+
+// The word for a bad point is cleared by a kernel that may still run, so whoever finds one waits before it writes.
+TEST(EmulatedNufft, BadPointsAreNotedBehindTheKernelAhead) {
+  runtime::emulated::RunOptions checks;
+  checks.instrumented = true;
+  const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs(), checks);
+  const Problem problem = parse_problem("nufft:type=1,n=14x11,m=60,prec=f32,tol=1e-4");
+  for (const bool windows : {false, true}) {
+    const auto executor = backend.bind(problem, generator::parse_plan(some_plan(2, windows), problem), {});
+    std::vector<float> x(60, 0.5f), y(60, 1.5f);
+    y[7] = std::numeric_limits<float>::infinity();
+    std::string message;
+    EXPECT_EQ(status_of([&] { executor->set_points({60, x.data(), y.data()}); }, &message), Status::invalid_point);
+    EXPECT_NE(message.find("point 7"), std::string::npos) << message;
   }
 }
 

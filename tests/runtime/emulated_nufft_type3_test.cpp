@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "generator/codegen/nufft/type3.h"
@@ -116,28 +119,64 @@ TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
   for (std::size_t l = 0; l < 3; ++l) EXPECT_LE(std::abs(three[l] - 2.0 * std::polar(1.0, -0.5 * some[l])), 1e-3) << l;
 }
 
-// Over a long grid, the rounding of a coordinate's map alone would exceed the tolerance.
-TEST(EmulatedNufftType3, KeepsItsDigitsOverManyTurns) {
-  constexpr int kSources = 3, kFrequencies = 60;
-  const double x[kSources] = {-1.3, 0.7, 2.9};
-  const std::complex<double> strengths[kSources] = {{1, 0.5}, {-0.3, 2}, {0.7, -1}};
-  std::mt19937_64 random(31);
-  std::uniform_real_distribution<double> uniform(-20000, 21000);
-  std::vector<double> s(kFrequencies);
-  for (double& one : s) one = uniform(random);
-  Transform transform("nufft:type=3,dim=1,m=3,k=60,prec=f64,tol=3e-13", emulated(""));
-  transform.set_points({kSources, x, nullptr, nullptr, kFrequencies, s.data()});
-  std::vector<std::complex<double>> got(kFrequencies);
-  transform.execute(const_cast<std::complex<double>*>(strengths), got.data());
+// Coordinates by dimension; those that the problem does not have are empty.
+using Coordinates = std::array<std::vector<double>, 3>;
+
+Coordinates drawn(std::uint64_t seed, int n, const std::vector<std::pair<double, double>>& ranges) {
+  std::mt19937_64 random(seed);
+  Coordinates points;
+  for (std::size_t d = 0; d < ranges.size(); ++d)
+    for (int j = 0; j < n; ++j)
+      points[d].push_back(std::uniform_real_distribution<double>(ranges[d].first, ranges[d].second)(random));
+  return points;
+}
+
+// The relative error against direct sums.
+double error_of(Transform& transform, const Coordinates& x, const Coordinates& s) {
+  std::vector<std::complex<double>> strengths, got(s[0].size());
+  for (std::size_t j = 0; j < x[0].size(); ++j) strengths.emplace_back(std::cos(5.0 * static_cast<double>(j)), 0.5);
+  transform.set_points({static_cast<std::int64_t>(x[0].size()), x[0].data(), x[1].data(), x[2].data(),
+                        static_cast<std::int64_t>(s[0].size()), s[0].data(), s[1].data(), s[2].data()});
+  transform.execute(strengths.data(), got.data());
   double difference = 0, norm = 0;
-  for (int l = 0; l < kFrequencies; ++l) {
+  for (std::size_t l = 0; l < got.size(); ++l) {
     std::complex<long double> want = 0;
-    for (int j = 0; j < kSources; ++j)
-      want += std::complex<long double>(strengths[j]) * std::polar(1.0L, -static_cast<long double>(s[l]) * x[j]);
+    for (std::size_t j = 0; j < strengths.size(); ++j) {
+      long double angle = 0;
+      for (std::size_t d = 0; d < 3; ++d)
+        if (!x[d].empty()) angle -= static_cast<long double>(x[d][j]) * s[d][l];
+      want += std::complex<long double>(strengths[j]) * std::polar(1.0L, angle);
+    }
     difference += static_cast<double>(std::norm(std::complex<long double>(got[l]) - want));
     norm += static_cast<double>(std::norm(want));
   }
-  EXPECT_LE(std::sqrt(difference / norm), 9e-13) << transform.plan();
+  return std::sqrt(difference / norm);
+}
+
+// Over a long grid, the rounding of a coordinate's map alone would exceed the tolerance.
+TEST(EmulatedNufftType3, KeepsItsDigitsOverManyTurns) {
+  Transform transform("nufft:type=3,dim=1,m=3,k=60,prec=f64,tol=3e-13", emulated(""));
+  EXPECT_LE(error_of(transform, {{{-1.3, 0.7, 2.9}}}, drawn(31, 60, {{-20000, 21000}})), 9e-13) << transform.plan();
+}
+
+// The phases around the grids are of many turns: their products and sums are rounded to 2e-9 of a turn and more.
+TEST(EmulatedNufftType3, KeepsItsDigitsFarFromTheOrigin) {
+  Transform transform("nufft:type=3,dim=2,m=30,k=40,prec=f64,tol=1e-11", emulated(""));
+  EXPECT_LE(error_of(transform, drawn(1, 30, {{1e6, 1e6 + 3}, {-3e6, -3e6 + 2}}), drawn(2, 40, {{-9, 11}, {20, 31}})),
+            1e-10)
+      << transform.plan();
+}
+
+// Each dimension has its own map, and a point in the middle, on a cell of the grid, is located with all digits.
+TEST(EmulatedNufftType3, PointsOnCellsOfTheGridAreLocatedByTheMapOfTheirDimension) {
+  Transform transform("nufft:type=3,dim=3,m=43,k=30,prec=f64,tol=1e-6",
+                      emulated("emulated;type3=compose;window=pswf(sigma=2,width=8);inner=pswf(sigma=2,width=8);"
+                               "sort=bins(bin=4x4x4,cap=40,placement=two_level);targets=none;spread=tile_owned;"
+                               "interp=points(lanes=4);fft=plain"));
+  Coordinates x = drawn(3, 40, {{0, 2}, {10, 16}, {-3, -1}});
+  for (const double at : {0.0, 0.5, 1.0})
+    x[0].push_back(2 * at), x[1].push_back(10 + 6 * at), x[2].push_back(-3 + 2 * at);
+  EXPECT_LE(error_of(transform, x, drawn(4, 30, {{-5, 5}, {-2, 3}, {1, 6}})), 3e-6) << transform.plan();
 }
 
 TEST(EmulatedNufftType3, ThePapersGaussianReachesTenDigits) {

@@ -332,7 +332,7 @@ FOURTUNE_UNCHECKED void fourtune_call(void (*entry)(Parameters...), void** argum
   entry(*(Parameters*)arguments[index]...);
 }
 template <class... Parameters>
-static inline int fourtune_count(void (*)(Parameters...)) {
+FOURTUNE_UNCHECKED int fourtune_count(void (*)(Parameters...)) {
   return sizeof...(Parameters);
 }
 template <class... Parameters>
@@ -344,6 +344,7 @@ FOURTUNE_UNCHECKED void fourtune_call_entry(void (*entry)(Parameters...), void**
       void** arguments) {                                                                                        \
     fourtune_call_entry(&entry, arguments);                                                                      \
   }                                                                                                              \
-  extern "C" __attribute__((visibility("default"))) int fourtune_emulated_parameters_##number() {                \
+  extern "C" __attribute__((visibility("default"), no_sanitize("thread"))) int                                   \
+  fourtune_emulated_parameters_##number() {                                                                      \
     return fourtune_count(&entry);                                                                               \
   }
