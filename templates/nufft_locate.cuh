@@ -284,7 +284,7 @@ NUFFT_DEVICE Placed nufft_cells(const real* x, long long i, const Maps& maps, un
 }
 
 // Groups of NUFFT_GROUP_BINS bins lie together: the bins of a column along the slide dimension, or single bins. Every
-// slice (of NUFFT_SLICE points in the caller's order; 0: all points) has NUFFT_SLICE_BINS bins of its own.
+// slice (of NUFFT_SLICE points in the caller's order; 0: all points) has NUFFT_SLICE_BINS bins to itself.
 NUFFT_DEVICE count nufft_bin(const int* cell, long long i) {
 #if NUFFT_SLICE > 0
   const count slice = static_cast<count>(i) / NUFFT_SLICE * static_cast<count>(NUFFT_SLICE_BINS);

@@ -56,6 +56,16 @@ inline Options reproducible(int threads) {
   return options;
 }
 
+// On ranks with GPUs, which are emulated.
+inline Options on_gpus(const std::string& plan = "") {
+  Options options;
+  options.default_databases = false;
+  options.backend = "emulated";
+  options.device = -1;
+  options.plan = plan;
+  return options;
+}
+
 // Drawn by the seed, the same on every rank. Points lie in several periods.
 template <class T>
 Whole<T> draw(const std::string& token, unsigned seed);

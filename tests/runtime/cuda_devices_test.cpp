@@ -23,6 +23,7 @@
 #include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/device_link.h"
 #include "runtime/environment.h"
+#include "tests/runtime/transform_support.h"
 #include "tests/support/program.h"
 #include "tuner/measure/evaluate.h"
 
@@ -68,14 +69,6 @@ class TwoGpus : public ::testing::Test {
             number("fake_all_launches_of", device)};
   }
   void expect_first_gpu_untouched() const { EXPECT_EQ(usage(0), before_) << "contexts, arrays, kernels of GPU 0"; }
-  static std::pair<Status, std::string> failure(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      return {error.status(), error.what()};
-    }
-    return {Status::success, ""};
-  }
   static std::string text_of(const generator::Plan& plan, const Problem& problem) {
     return generator::to_text(plan, problem);
   }

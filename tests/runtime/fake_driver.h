@@ -5,14 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fourtune/status.h"
 #include "generator/codegen/kernel_source.h"
 #include "runtime/backends/cuda/driver_api.h"
+#include "tests/runtime/transform_support.h"
 
 namespace fourtune::runtime::cuda {
 
@@ -32,14 +31,6 @@ class FakeDriver : public ::testing::Test {
   static int& number(const char* name) {
     static void* const library = ::dlopen(FOURTUNE_FAKE_CUDA, RTLD_NOW);
     return *static_cast<int*>(::dlsym(library, name));
-  }
-  static std::pair<Status, std::string> failure(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      return {error.status(), error.what()};
-    }
-    return {Status::success, ""};
   }
   static generator::KernelSource source() {
     generator::KernelSource kernel;

@@ -6,10 +6,10 @@ namespace {
 
 class ExchangeCommand : public CommandLine {};
 
-constexpr const char* kSmall = "fft:type=c2c,n=24,prec=f64";
+constexpr const char* kExchanged = "fft:type=c2c,n=24,prec=f64";
 
 TEST_F(ExchangeCommand, WhatIsImportedExportsToTheSameBytesAndServesNothing) {
-  ASSERT_EQ(run({"tune", kSmall, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(run({"tune", kExchanged, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
   ASSERT_EQ(run({"export", "-o", "a.json"}).code, 0);
   const Finished done = run({"import", "a.json", "--db", "other.db"});
   EXPECT_EQ(done.code, 0) << done.err;
@@ -21,7 +21,7 @@ TEST_F(ExchangeCommand, WhatIsImportedExportsToTheSameBytesAndServesNothing) {
 }
 
 TEST_F(ExchangeCommand, ATuneGoesOnFromImportedMeasurementsAndChecksTheWinner) {
-  ASSERT_EQ(run({"tune", kSmall, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(run({"tune", kExchanged, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
   ASSERT_EQ(run({"export", "-o", "a.json"}).code, 0);
   // Somebody claims that the slowest right plan is a thousand times as fast as the fastest.
   nlohmann::json document = nlohmann::json::parse(read_text(folder / "a.json"));
@@ -34,8 +34,8 @@ TEST_F(ExchangeCommand, ATuneGoesOnFromImportedMeasurementsAndChecksTheWinner) {
   for (auto& runtime : (*slowest)["times"]["runtimes"]) runtime = 1e-6;
   file("lie.json", document.dump());
   ASSERT_EQ(run({"import", "lie.json", "--db", "other.db"}).code, 0);
-  const nlohmann::json report =
-      run_json({"tune", kSmall, "--seconds", "2", "--threads", "1", "--quiet", "--db", "other.db", "--format", "json"});
+  const nlohmann::json report = run_json(
+      {"tune", kExchanged, "--seconds", "2", "--threads", "1", "--quiet", "--db", "other.db", "--format", "json"});
   ASSERT_EQ(report.size(), 1u);
   EXPECT_GT(report[0]["reused"].get<int>(), 0);
   EXPECT_GT(report[0]["seconds"].get<double>(), 2e-9) << "the time is that of the finals, not the one claimed";
@@ -68,14 +68,15 @@ TEST_F(ExchangeCommand, TheSearchSpaceOfAGpuReadsBackAsAProblem) {
 
 TEST_F(ExchangeCommand, WhatIsNotRightIsRefused) {
   expect_refused({"export", "--db", "nowhere.db", "-o", "a.json"}, "nowhere.db: no such database");
-  expect_refused({"export", kSmall, "fft:type=c2c,n=25,prec=f64", "--format", "t1", "-o", "a.json"}, "of one problem");
-  expect_refused({"export", kSmall, "--format", "csv", "-o", "a.json"}, "--format");
+  expect_refused({"export", kExchanged, "fft:type=c2c,n=25,prec=f64", "--format", "t1", "-o", "a.json"},
+                 "of one problem");
+  expect_refused({"export", kExchanged, "--format", "csv", "-o", "a.json"}, "--format");
   expect_refused({"import", "nowhere.json"}, "nowhere.json: cannot be read");
   file("text.json", "{\"results\":[]}");
   expect_refused({"import", "text.json"}, "text.json: no results in the format T4");
   expect_refused({"tune", "--problems", "text.json"}, "text.json: no tuning problem in the format T1");
   file("taken.json", "");
-  ASSERT_EQ(run({"tune", kSmall, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(run({"tune", kExchanged, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
   expect_refused({"export", "-o", "taken.json"}, "taken.json: exists");
 }
 

@@ -37,7 +37,7 @@ int make(int type, int dim, const std::int64_t* n, int sign, int batch, T, void*
   }                                                                                                                  \
   EXPORTED int PREFIX##_setpts(void* plan, std::int64_t m, const T* x, const T* y, const T* z, int k, const T* s,    \
                                const T* t, const T* u) {                                                             \
-    return fake::place<T>(plan, m, x, y, z, k, s, t, u);                                                             \
+    return fake::place<T>(plan, m, {x, y, z}, k, {s, t, u});                                                         \
   }                                                                                                                  \
   EXPORTED int PREFIX##_execute(void* plan, void* points, void* modes) { return fake::run<T>(plan, points, modes); } \
   EXPORTED int PREFIX##_destroy(void* plan) { return fake::destroy<T>(plan); }

@@ -71,7 +71,7 @@ int make(int type, int dim, const std::int64_t* n, int sign, int batch, T tol, v
   }                                                                                                                 \
   EXPORTED int PREFIX##_setpts(void* plan, std::int64_t m, const T* x, const T* y, const T* z, std::int64_t k,      \
                                const T* s, const T* t, const T* u) {                                                \
-    return place<T>(plan, m, x, y, z, k, s, t, u);                                                                  \
+    return place<T>(plan, m, {x, y, z}, k, {s, t, u});                                                              \
   }                                                                                                                 \
   EXPORTED int PREFIX##_execute(void* plan, void* points, void* modes) { return run<T>(plan, points, modes); }      \
   EXPORTED int PREFIX##_execute_adjoint(void* plan, void* points, void* modes) {                                    \

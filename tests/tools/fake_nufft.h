@@ -1,6 +1,7 @@
 // Nonuniform transforms by direct sums, for the stand-ins of peers' libraries.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 
@@ -17,15 +18,15 @@ struct Plan {
 };
 
 template <class T>
-int place(void* handle, std::int64_t m, const T* x, const T* y, const T* z, std::int64_t k, const T* s, const T* t,
-          const T* u) {
+using Coordinates = std::array<const T*, 3>;
+
+template <class T>
+int place(void* handle, std::int64_t m, const Coordinates<T>& points, std::int64_t k, const Coordinates<T>& targets) {
   auto& plan = *static_cast<Plan<T>*>(handle);
   if (plan.refuse) return 26;
   plan.m = m;
   plan.k = plan.type == 3 ? k : plan.n[0] * plan.n[1] * plan.n[2];
-  const T* points[3] = {x, y, z};
-  const T* targets[3] = {s, t, u};
-  for (int d = 0; d < 3; ++d) plan.x[d] = points[d], plan.s[d] = targets[d];
+  for (std::size_t d = 0; d < 3; ++d) plan.x[d] = points[d], plan.s[d] = targets[d];
   return 0;
 }
 

@@ -61,8 +61,11 @@ EXPORTED int fourtune_peer_set_points(void* handle, int64_t m, const void* const
                                       const void* const s[3], void*) {
   auto& plan = *static_cast<Plan*>(handle);
   const auto place = [&]<class T>(fake::Plan<T>& to) {
-    const auto of = [](const void* array) { return static_cast<const T*>(array); };
-    return fake::place<T>(&to, m, of(x[0]), of(x[1]), of(x[2]), k, of(s[0]), of(s[1]), of(s[2]));
+    const auto of = [](const void* const arrays[3]) {
+      const auto one = [&](int d) { return static_cast<const T*>(arrays[d]); };
+      return fake::Coordinates<T>{one(0), one(1), one(2)};
+    };
+    return fake::place<T>(&to, m, of(x), k, of(s));
   };
   return plan.problem.precision == 4 ? place(plan.single) : place(plan.twice);
 }

@@ -15,8 +15,8 @@
 namespace fourtune::tuner {
 namespace {
 
-constexpr const char* kToken = "fft:type=c2c,n=8,prec=f64";
-std::string text(int block) { return testing::fake_text(parse_problem(kToken), block); }
+constexpr const char* kMeasured = "fft:type=c2c,n=8,prec=f64";
+std::string text(int block) { return testing::fake_text(parse_problem(kMeasured), block); }
 
 // What all executors have used and what its sensors say.
 struct Device {
@@ -98,7 +98,7 @@ class Sensors : public ::testing::Test {
   db::Environment here() const { return runtime::environment_here(backend_.traits()); }
   Report tune(db::TuningStore& store, db::Objective objective, int first = 31, int last = 40) {
     QuickEvaluator evaluator(backend_);
-    auto options = testing::fake_session({kToken}, first, last);
+    auto options = testing::fake_session({kMeasured}, first, last);
     options.objective = objective;
     return run_session(options, store, evaluator);
   }
@@ -116,12 +116,12 @@ TEST_F(Sensors, EnergyAsTheObjectiveFindsAnotherPlanThanTime) {
   EXPECT_NEAR(*p.untuned_joules, 1.6e-3, 1e-5);  // block 30
   EXPECT_NEAR(p.gain, 1.6, 0.02);
   EXPECT_GT(p.gain_low, 1.5);
-  const auto winner = store.winner(kToken, here());
+  const auto winner = store.winner(kMeasured, here());
   ASSERT_TRUE(winner);
   EXPECT_EQ(winner->objective, db::Objective::energy);
   EXPECT_NEAR(winner->ratio_low, 1.6, 0.05);
   EXPECT_GT(winner->winner_ns, 50'000) << "its time is a time";
-  for (const auto& plan : store.history(kToken, here())) {
+  for (const auto& plan : store.history(kMeasured, here())) {
     ASSERT_TRUE(plan.joules.has_value()) << plan.plan;
     EXPECT_GT(*plan.joules, 0.99e-3);
   }
@@ -153,14 +153,14 @@ TEST_F(Sensors, ADeviceWithoutAMeterFailsEveryPlanByName) {
   const ProblemReport p = tune(store, db::Objective::energy, 32, 33).problems.at(0);
   EXPECT_TRUE(p.winner.empty());
   EXPECT_NE(p.note.find("the device told no energy"), std::string::npos) << p.note;
-  EXPECT_FALSE(store.winner(kToken, here()));
+  EXPECT_FALSE(store.winner(kMeasured, here()));
 }
 
 TEST_F(Sensors, EachRunKeepsTheDevicesStateAndTheReportShowsIt) {
   auto store = open();
   tune(store, db::Objective::time, 38, 40);
   std::size_t right = 0;
-  for (const db::StoredRun& run : store.runs(kToken))
+  for (const db::StoredRun& run : store.runs(kMeasured))
     if (run.status == db::RunStatus::ok && ++right > 0) {
       EXPECT_EQ(run.state, R"({"clock_mhz":1500,"celsius":61,"limits":["power"]})") << run.plan;
     }
@@ -172,7 +172,7 @@ TEST_F(Sensors, EachRunKeepsTheDevicesStateAndTheReportShowsIt) {
 
 TEST_F(Sensors, SamplesAtHeldClocksAreTakenAgainAFewTimes) {
   LocalEvaluator evaluator(backend_);
-  evaluator.load(parse_problem(kToken), 1);
+  evaluator.load(parse_problem(kMeasured), 1);
   EvaluationRequest request;
   request.plan = text(40);
   request.benchmark.max_samples = 3;
@@ -198,7 +198,7 @@ TEST_F(Sensors, SamplesAtHeldClocksAreTakenAgainAFewTimes) {
 
 TEST_F(Sensors, FinalsLeaveOutRoundsAtHeldClocksButNotForEver) {
   LocalEvaluator evaluator(backend_);
-  evaluator.load(parse_problem(kToken), 1);
+  evaluator.load(parse_problem(kMeasured), 1);
   FinalsRequest request;
   request.plans = {text(40), text(33)};
   request.max_rounds = 8;
@@ -219,7 +219,7 @@ TEST_F(Sensors, FinalsLeaveOutRoundsAtHeldClocksButNotForEver) {
 TEST_F(Sensors, EnergyDoesNotGoWithCpuTimeOrRecordings) {
   auto store = open();
   LocalEvaluator evaluator(backend_);
-  auto options = testing::fake_session({kToken}, 31, 32);
+  auto options = testing::fake_session({kMeasured}, 31, 32);
   options.objective = db::Objective::energy;
   options.record_folder = folder_ / "spaces";
   EXPECT_THROW(run_session(options, store, evaluator), Error);

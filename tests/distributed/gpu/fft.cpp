@@ -3,19 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "tests/distributed/fft_support.h"
+#include "tests/distributed/support.h"
 
 namespace fourtune::test {
 namespace {
 
 constexpr const char* kExchanges[] = {"host", "mpi", "nccl", "peer"};
 
-Options on_gpus(const std::string& plan = "") {
-  Options options;
-  options.default_databases = false;
+Options one_thread(const std::string& plan = "") {
+  Options options = on_gpus(plan);
   options.threads = 1;
-  options.backend = "emulated";
-  options.device = -1;
-  options.plan = plan;
   return options;
 }
 // NCCL and peers take two ranks.
@@ -29,8 +26,8 @@ void compare(const std::string& token, const std::string& arguments, std::size_t
     const std::string plan = "ranks=slabs(" + arguments + (arguments.empty() ? "" : ",") + "exchange=" + exchange + ")";
     for (const bool adjoint : {false, true}) {
       SCOPED_TRACE(token + " " + plan + (adjoint ? " adjoint" : ""));
-      const auto right = alone<In, Out>(problem, adjoint, on_gpus());
-      const auto result = together<In, Out>(problem, adjoint, on_gpus(plan), MPI_COMM_WORLD, shift, 2);
+      const auto right = alone<In, Out>(problem, adjoint, one_thread());
+      const auto result = together<In, Out>(problem, adjoint, one_thread(plan), MPI_COMM_WORLD, shift, 2);
       const double allowed = 30 * epsilon(problem.precision);
       EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0);
       EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed);
@@ -74,7 +71,7 @@ TEST(DistributedGpuFft, LongRows) {
 template <class In, class Out>
 void compare_bits(const std::string& token) {
   const Problem problem = parse_problem(token);
-  Options options = on_gpus();
+  Options options = one_thread();
   options.deterministic = true;
   const auto one = together<In, Out>(problem, false, options, MPI_COMM_SELF);
   for (const char* chunks :
@@ -91,14 +88,14 @@ TEST(DistributedGpuFft, DeterministicBitsDoNotDependOnTheRanks) {
 }
 
 TEST(DistributedGpuFft, WhatIsTakenUntuned) {
-  DistributedTransform transform("fft:type=c2c,n=8x10x12,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus());
+  DistributedTransform transform("fft:type=c2c,n=8x10x12,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), one_thread());
   EXPECT_NE(transform.plan().find(has_nccl() ? "exchange=peer" : "exchange=mpi"), std::string::npos)
       << transform.plan();
   EXPECT_NE(transform.plan().find(";emulated;fft=plain"), std::string::npos) << transform.plan();
   EXPECT_GT(transform.memory().held, 0);
   // Its text is a plan, with one spelling.
   const DistributedTransform again("fft:type=c2c,n=8x10x12,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD),
-                                   on_gpus(transform.plan()));
+                                   one_thread(transform.plan()));
   EXPECT_EQ(again.plan(), transform.plan());
 }
 
@@ -112,22 +109,22 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
   };
   const std::string fft = "fft:type=c2c,n=8x10x12,prec=f64";
   if (!has_nccl()) {
-    EXPECT_EQ(refused(fft, on_gpus("ranks=slabs(exchange=nccl)"), "there is one rank"), Status::unsupported);
+    EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=nccl)"), "there is one rank"), Status::unsupported);
   }
-  EXPECT_EQ(refused(fft, on_gpus("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host|peer"), Status::invalid_plan);
-  EXPECT_EQ(refused("fft:type=c2c,n=8x6x4,prec=f64", on_gpus("ranks=pencils"), "GPUs compute by slabs"),
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host|peer"), Status::invalid_plan);
+  EXPECT_EQ(refused("fft:type=c2c,n=8x6x4,prec=f64", one_thread("ranks=pencils"), "GPUs compute by slabs"),
             Status::unsupported);
-  EXPECT_EQ(refused(fft, on_gpus("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),
             Status::invalid_plan);
-  Options options = on_gpus("ranks=slabs(exchange=host)");
+  Options options = one_thread("ranks=slabs(exchange=host)");
   options.backend = "cpu";
   EXPECT_EQ(refused(fft, options, "GPU"), Status::invalid_plan);
   if (size_of(MPI_COMM_WORLD) > 1) {
-    options = on_gpus();
+    options = one_thread();
     if (rank_of(MPI_COMM_WORLD) == 1) options.backend = "cpu", options.device = 0;
     EXPECT_EQ(refused(fft, options, "the backend of an fft"), Status::contradiction);
   }
-  options = on_gpus();
+  options = one_thread();
   options.deterministic = true;
   EXPECT_EQ(refused("fft:type=c2c,n=8x67,prec=f64", options, "prime factor above 61"), Status::invalid_plan);
 }

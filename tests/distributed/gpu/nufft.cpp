@@ -8,15 +8,6 @@
 namespace fourtune::test {
 namespace {
 
-Options on_gpus(const std::string& plan = "") {
-  Options options;
-  options.default_databases = false;
-  options.backend = "emulated";
-  options.device = -1;
-  options.plan = plan;
-  return options;
-}
-
 int problems = 0;  // that were compared
 
 template <class T>

@@ -8,15 +8,6 @@
 namespace fourtune::test {
 namespace {
 
-Options on_gpus(const std::string& plan) {
-  Options options;
-  options.default_databases = false;
-  options.backend = "emulated";
-  options.device = -1;
-  options.plan = plan;
-  return options;
-}
-
 std::vector<std::string> exchanges() {
   if (size_of(MPI_COMM_WORLD) == 1) return {"host"};
   return {"nccl", "mpi", "host", "peer"};

@@ -69,7 +69,7 @@ struct MeasureOptions {
   double max_memory = 0;    // bytes for data and all contenders; 0: no limit
   std::uint64_t seed = 1;
   bool cpu_time = false;                     // measure CPU time of this thread; only for contenders with one thread
-  tuner::Clock clock = tuner::wall_clock();  // of the host; tests pass their own, and a probe of their own
+  tuner::Clock clock = tuner::wall_clock();  // of the host; tests pass another clock and probe
   tuner::Probe probe = tuner::usage_now;     // sees disturbed samples of transforms on the host
 };
 
