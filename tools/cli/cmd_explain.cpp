@@ -6,12 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/calibration.h"
+#include "base/text.h"
 #include "db/lookup.h"
 #include "generator/candidates.h"
 #include "generator/plan/plan.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tools/cli/commands.h"
+#include "tools/common/calibration.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
@@ -29,29 +32,37 @@ struct ExplainArguments {
   std::string token;
   std::string plan;
   std::string backend;
-  std::string device;  // a device number of the backend, or the name of a GPU that need not be present
+  std::string device;  // a device number of the backend, or a device that need not be present
   int threads = 0;
   std::shared_ptr<std::string> db;
   Output output;
 };
 
-DeviceTraits traits_of(const ExplainArguments& arguments) {
-  if (!names_known_gpu(arguments.device)) {
+struct ExplainedDevice {
+  DeviceTraits traits;
+  std::string calibrated;  // the date; empty: it is not
+  std::string rates;       // where the cost model has its rates from, for people
+};
+
+ExplainedDevice device_of(const ExplainArguments& arguments) {
+  if (!names_absent_device(arguments.device)) {
     const int number = gpu_number(arguments.device);
-    return checked_backend(arguments.backend, number).traits(number);
+    const DeviceTraits traits = checked_backend(arguments.backend, number).traits(number);
+    return {traits, known_calibration(traits).date, calibration_state(traits)};
   }
-  DeviceTraits traits = gpu_traits(arguments.device);
-  if (!arguments.backend.empty() && arguments.backend != traits.backend)
-    throw UsageError(
-        fmt::format("--device {}: this GPU runs plans of the {} backend, and --backend asks for those of {}",
-                    arguments.device, traits.backend, arguments.backend),
-        "leave --backend out, or name a device of this machine by its number");
-  return traits;
+  const Calibration named = absent_device(arguments.device);
+  if (!arguments.backend.empty() && arguments.backend != named.traits.backend)
+    throw UsageError(fmt::format("--device {}: this device runs plans of the {} backend, and --backend asks for those "
+                                 "of {}",
+                                 text::shown(arguments.device), named.traits.backend, arguments.backend),
+                     "leave --backend out, or name a device of this machine by its number");
+  return {named.traits, named.date, named.date.empty() ? "from its data sheet" : "calibrated on " + named.date};
 }
 
 void explain(const ExplainArguments& arguments) {
   const Problem problem = problem_from_argument(arguments.token);
-  DeviceTraits traits = traits_of(arguments);
+  const ExplainedDevice device = device_of(arguments);
+  DeviceTraits traits = device.traits;
   if (arguments.threads > 0) traits.cores = arguments.threads;
   require_database(*arguments.db);
   const db::Lookup lookup = runtime::lookup_beside(database_path(*arguments.db));
@@ -70,7 +81,8 @@ void explain(const ExplainArguments& arguments) {
                                      {"measured_execute_seconds", measured},
                                      {"estimated_execute_seconds", cost.execute},
                                      {"estimated_set_points_seconds", cost.set_points},
-                                     {"estimated_memory_bytes", cost.bytes}};
+                                     {"estimated_memory_bytes", cost.bytes},
+                                     {"calibrated", device.calibrated.empty() ? Json() : Json(device.calibrated)}};
     fmt::print("{}", json_text(all));
     return;
   }
@@ -82,6 +94,7 @@ void explain(const ExplainArguments& arguments) {
                tuner::format_seconds(found.measured_seconds), memory);
   else
     fmt::print("expected: execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute), memory);
+  fmt::print("device: {}, {}\n", text::shown(traits.name), text::shown(device.rates));
   if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
     fmt::print("note: the point count is not known yet, so the plan is chosen again when the points are set\n");
 }

@@ -1,0 +1,35 @@
+// The devices on which the prices of the cost models were measured, by their own calibrations (`fourtune calibrate`,
+// docs/design/calibration.md). A calibrated device is compared with them; nothing else knows their rates.
+#pragma once
+
+#include <algorithm>
+
+#include "fourtune/device_traits.h"
+
+namespace fourtune::generator {
+
+// An Intel Xeon (family 6, model 173) with AVX-512 and 2 MB of second-level cache a core, two cores of a virtual machine.
+inline constexpr int reference_cores = 2;
+inline constexpr DeviceRates reference_processor = [] {
+  DeviceRates rates;
+  rates.clock = 1;
+  return rates;
+}();
+
+// An NVIDIA H200: 132 multiprocessors at 1.98 GHz and 4.8 TB/s by its traits. Rates that are 0 were not measured on it, and
+// then the models do not take them from other GPUs either.
+inline constexpr double reference_gpu_clocks = 132 * 1.98e9, reference_gpu_bandwidth = 4.8e12;
+inline constexpr DeviceRates reference_gpu = [] {
+  DeviceRates rates;
+  rates.copy_far = 0.9 * reference_gpu_bandwidth;
+  return rates;
+}();
+
+// How many times as long this device takes for what it does at rate `here`, where the reference has `reference`. 1 where
+// either was not measured. No further than a factor of 4 either way: prices that were fitted on such another machine
+// would say nothing of this one, and a damaged measurement must not do more harm than that.
+inline double times_slower(double here, double reference) {
+  return here > 0 && reference > 0 ? std::clamp(reference / here, 0.25, 4.0) : 1;
+}
+
+}  // namespace fourtune::generator
