@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/known_devices.h"
 #include "fourtune/device_traits.h"
 
 namespace fourtune::generator {
@@ -16,14 +17,9 @@ inline constexpr DeviceRates reference_processor = [] {
   return rates;
 }();
 
-// An NVIDIA H200: 132 multiprocessors at 1.98 GHz and 4.8 TB/s by its traits. Rates that are 0 were not measured on it, and
-// then the models do not take them from other GPUs either.
+// An NVIDIA H200. Its traits promise this.
+inline constexpr DeviceRates reference_gpu = h200_rates;
 inline constexpr double reference_gpu_clocks = 132 * 1.98e9, reference_gpu_bandwidth = 4.8e12;
-inline constexpr DeviceRates reference_gpu = [] {
-  DeviceRates rates;
-  rates.copy_far = 0.9 * reference_gpu_bandwidth;
-  return rates;
-}();
 
 // How many times as long this device takes for what it does at rate `here`, where the reference has `reference`. 1 where
 // either was not measured. No further than a factor of 4 either way: prices that were fitted on such another machine

@@ -98,7 +98,7 @@ TEST(Calibration, RefusesWhatIsNoneAndSaysWhy) {
       {changed("\"cores\": 12", "\"cores\": -1"), "'cores'"},
       {changed("\"cores\": 12", "\"cores\": 1e300"), "'cores'"},
       {changed("\"cores\": 12", "\"cores\": 0"), "'cores'"},
-      {changed("\"backend\": \"cpu\"", "\"backend\": \"cuda\""), "'compute_capability'"},
+      {changed("\"backend\": \"cpu\"", "\"backend\": \"cuda\""), "'memory_bytes'"},
       {changed("\"backend\": \"cpu\"", "\"backend\": \"abacus\""), "'abacus'"},
       {changed("\"value\": 1.3e-06", "\"value\": 100"), "'value' of launch"},
       {changed("\"value\": 1.3e-06", "\"value\": -1"), "'value' of launch"},

@@ -133,6 +133,8 @@ TEST_F(CalibrateCommand, AFileStandsForADeviceThatIsNotHere) {
   EXPECT_NE(listed.out.find("on Made GPU"), std::string::npos) << listed.out;
   EXPECT_EQ(run_with_folder({"emit", token, "--stage", "kernels", "--device", "gpu.json"}).code, 0);
   EXPECT_NE(run_with_folder({"explain", token, "--device", "a100"}).out.find("from its data sheet"), std::string::npos);
+  EXPECT_NE(run_with_folder({"explain", token, "--device", "h200"}).out.find("H200, calibrated on 20"),
+            std::string::npos);
 
   Calibration processor;
   processor.traits = runtime::find_backend("cpu").traits();

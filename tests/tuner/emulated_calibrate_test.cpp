@@ -40,7 +40,7 @@ TEST(EmulatedCalibrate, GivesARateForEachField) {
   }
 }
 
-// The emulator's compiler takes more than NVRTC does. Registers: 2048 threads of a multiprocessor have 32 each.
+// The emulator's compiler takes more than NVRTC does. With 64 registers, half of a multiprocessor's threads are there.
 TEST(CalibrateKernels, CompileForGpusAndFitTheirRegisters) {
   if (const std::string why = runtime::cuda::why_no_nvrtc(); !why.empty()) GTEST_SKIP() << why;
   const auto& known = runtime::cuda::nvrtc().architectures;
@@ -52,7 +52,7 @@ TEST(CalibrateKernels, CompileForGpusAndFitTheirRegisters) {
       const auto compiled = runtime::cuda::compile(kernel, target);
       ASSERT_EQ(compiled.outcome, runtime::cuda::CompileOutcome::ok) << kernel.entry << "\n" << compiled.log;
       EXPECT_EQ(compiled.report.spill_store_bytes, 0) << kernel.entry;
-      EXPECT_LE(compiled.report.registers, 32) << kernel.entry << " for " << target;
+      EXPECT_LE(compiled.report.registers, 64) << kernel.entry << " for " << target;
     }
 }
 

@@ -52,6 +52,7 @@ Calibration absent_device(const std::string& device) {
   if (names_file(device)) return load_calibration(device);
   Calibration sheet;
   sheet.traits = *generator::known_device(device);
+  sheet.date = generator::known_device_date(device);
   return sheet;
 }
 

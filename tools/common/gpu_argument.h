@@ -21,8 +21,8 @@ CLI::Option* add_gpu_option(CLI::App& command, std::string& gpu, const std::stri
 bool names_absent_device(const std::string& device);
 // The number in the argument, if it is none of these.
 int gpu_number(const std::string& gpu);
-// Such a device: what the file says, which may be of a processor, or its data sheet, without a date. Throws as
-// load_calibration does.
+// Such a device: what the file says, which may be of a processor, or its data sheet, without a date where nobody has
+// measured one. Throws as load_calibration does.
 Calibration absent_device(const std::string& device);
 // Traits of a GPU: of such a device, or from the driver for a number. Throws as absent_device, UsageError for a
 // processor, and Error{backend_unavailable | invalid_option} if this machine has no such GPU.

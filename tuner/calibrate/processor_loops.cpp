@@ -18,8 +18,11 @@ T multiply_add(std::int64_t steps, T one) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const V factor = hn::Set(d, one);
-  // Twelve variables, not an array: they have to stay in registers without optimisation of arrays.
-  V a = hn::Zero(d), b = a, c = a, e = a, f = a, g = a, h = a, i = a, j = a, k = a, l = a, m = a;
+  // Twelve variables, not an array, so that they stay in registers. Each begins with another number: the compiler would
+  // compute equal ones once.
+  const auto start = [&](int chain) { return hn::Set(d, static_cast<T>(chain)); };
+  V a = start(0), b = start(1), c = start(2), e = start(3), f = start(4), g = start(5);
+  V h = start(6), i = start(7), j = start(8), k = start(9), l = start(10), m = start(11);
   for (std::int64_t step = 0; step < steps; ++step) {
     a = hn::MulAdd(a, factor, factor), b = hn::MulAdd(b, factor, factor), c = hn::MulAdd(c, factor, factor);
     e = hn::MulAdd(e, factor, factor), f = hn::MulAdd(f, factor, factor), g = hn::MulAdd(g, factor, factor);
@@ -93,10 +96,11 @@ HWY_EXPORT(loops);
 ProcessorLoops processor_loops() { return HWY_DYNAMIC_DISPATCH(loops)(); }
 
 std::uint64_t waiting_additions(std::int64_t steps) {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = 0, one = 1;
+  asm volatile("" : "+r"(one));  // a register: some processors add constants before they execute anything
   for (std::int64_t step = 0; step < steps; step += 8) {
     for (int i = 0; i < 8; ++i) {
-      sum += 1;
+      sum += one;
       asm volatile("" : "+r"(sum));  // the compiler may not add eight at once
     }
   }

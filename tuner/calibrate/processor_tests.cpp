@@ -42,15 +42,14 @@ RateTest core_multiply_adds() {
     else
       return loops.multiply_add64(kSteps, 1.0);
   };
-  const double all =
-      static_cast<double>(kSteps) * multiply_add_chains * (sizeof(T) == 4 ? loops.lanes32 : loops.lanes64);
+  const int lanes = sizeof(T) == 4 ? loops.lanes32 : loops.lanes64;
   const auto sum = std::make_shared<double>();
   RateTest test;
-  test.amount = 2 * all;
+  test.amount = 2.0 * static_cast<double>(kSteps) * multiply_add_chains * lanes;
   test.work.run = [=](int count) {
     for (int i = 0; i < count; ++i) *sum = run();
   };
-  test.check = [=] { expect_right(run() == all, "sums of multiply-adds"); };
+  test.check = [=] { expect_right(run() == lanes * multiply_add_sum(kSteps), "sums of multiply-adds"); };
   return test;
 }
 
@@ -126,7 +125,7 @@ RateTest copies_of(std::int64_t bytes, int threads) {
 RateTest meetings(int threads) {
   const ProcessorLoops loops = processor_loops();
   constexpr std::int64_t steps = 2048;
-  const double right = static_cast<double>(steps) * multiply_add_chains * loops.lanes64;
+  const double right = multiply_add_sum(steps) * loops.lanes64;
   const auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(threads) * 8);  // a line for each
   const auto unit = [=](std::int64_t i) {
     (*sums)[static_cast<std::size_t>(8 * i)] = loops.multiply_add64(steps, 1.0);
