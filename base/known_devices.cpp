@@ -58,9 +58,12 @@ std::optional<DeviceTraits> known_device(std::string_view name) {
     out.cluster_blocks = sheet.cluster;
     out.clock_hz = sheet.clock;
     out.memory_bandwidth = sheet.bandwidth;
+    if (name == "h200") out.rates = h200_rates;
     return out;
   }
   return std::nullopt;
 }
+
+std::string known_device_date(std::string_view name) { return name == "h200" ? "2026-11-25" : ""; }
 
 }  // namespace fourtune::generator

@@ -15,4 +15,18 @@ namespace fourtune::generator {
 const std::vector<std::string>& known_device_names();
 std::optional<DeviceTraits> known_device(std::string_view name);
 
+// What `fourtune calibrate --backend cuda` measured on an NVIDIA H200 (SXM, 132 multiprocessors at 1.98 GHz), the means of
+// two runs whose medians are within 1 % but for copy_near (3 %). known_device("h200") has them.
+inline constexpr DeviceRates h200_rates = [] {
+  DeviceRates rates;
+  rates.flops32 = 63.8e12, rates.flops64 = 33.2e12;
+  rates.load = 32.7e12, rates.store = 33.1e12;
+  rates.copy_near = 7.11e12, rates.copy_far = 3.79e12;
+  rates.atomics32 = 916e9, rates.atomics64 = 304e9;
+  rates.launch = 0.774e-6;
+  return rates;
+}();
+// The date of that measurement; empty for GPUs of which only the data sheet is known.
+std::string known_device_date(std::string_view name);
+
 }  // namespace fourtune::generator

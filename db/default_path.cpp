@@ -1,36 +1,15 @@
-// The location of the user database: the XDG base directory specification, preceded by our environment variable.
-#include <pwd.h>
-#include <unistd.h>
-
-#include <array>
+// The location of the user database: in the user's folder, unless our environment variable names another one.
 #include <cstdlib>
 
+#include "base/user_folder.h"
 #include "db/tuning_store.h"
 
 namespace fourtune::db {
-namespace {
-
-std::filesystem::path variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-std::filesystem::path home() {
-  if (auto path = variable("HOME"); !path.empty()) return path;
-  std::array<char, 4096> buffer;
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return {};
-  return found->pw_dir;
-}
-
-}  // namespace
 
 std::filesystem::path default_database_path() {
-  if (auto path = variable("FOURTUNE_DB"); !path.empty()) return path;
-  if (const auto data = variable("XDG_DATA_HOME"); data.is_absolute()) return data / "fourtune" / "tuning.db";
-  const auto user = home();
-  return user.empty() ? user : user / ".local" / "share" / "fourtune" / "tuning.db";
+  if (const char* const named = std::getenv("FOURTUNE_DB"); named && *named) return named;
+  const auto folder = user_data_folder();
+  return folder.empty() ? folder : folder / "tuning.db";
 }
 
 }  // namespace fourtune::db

@@ -8,6 +8,21 @@
 
 namespace fourtune {
 
+// What `fourtune calibrate` measured on a device. Cost models take these rates in place of what they assume of such a
+// device. 0: not measured. Those of a processor are of one core, but for copy_all and launch; those of a GPU are of all
+// of it.
+struct DeviceRates {
+  double flops32 = 0, flops64 = 0;      // operations per second in multiply-adds, each of which is two
+  double load = 0, store = 0;           // bytes per second from and to the first-level cache, or shared memory
+  double copy_near = 0;                 // bytes per second, read plus written, in the second-level cache
+  double copy_far = 0;                  // the same in memory
+  double atomics32 = 0, atomics64 = 0;  // GPUs: additions per second to separate words in the L2 cache
+  double copy_all = 0;                  // processors: copy_far of all cores together
+  double clock = 0;                     // processors: additions per second that wait for each other, one a cycle
+  double launch = 0;  // seconds. Processors: all cores begin a loop and meet at its end; GPUs: a kernel that waits for
+                      // the one before it
+};
+
 struct DeviceTraits {
   std::string backend;  // "cpu", "cuda" or "emulated"
   std::string name;     // processor or device name as the system reports it
@@ -28,6 +43,8 @@ struct DeviceTraits {
   int cluster_blocks = 1;                      // largest number of blocks in a cluster
   double clock_hz = 0;                         // boost clock of the multiprocessors
   double memory_bandwidth = 0;                 // bytes/s, read plus write
+
+  DeviceRates rates;
 };
 
 // Traits of this machine's processor. Never fails: a value that cannot be read keeps its default.

@@ -26,7 +26,7 @@ struct Measured {
 };
 class FftTimesOf : public ::testing::TestWithParam<Measured> {};
 TEST_P(FftTimesOf, TellWhichFamilyIsFaster) {
-  const FftTimes times = fft_times(parse_problem(GetParam().token), 1);
+  const FftTimes times = fft_times(parse_problem(GetParam().token), 1, processor(1));
   EXPECT_EQ(times.library < times.rows, GetParam().library_us < GetParam().rows_us)
       << GetParam().token << ": rows " << times.rows * 1e6 << " us, library " << times.library * 1e6 << " us";
   // Within a factor of three of what was measured, so that threads are weighed against the right time.
@@ -51,10 +51,10 @@ INSTANTIATE_TEST_SUITE_P(Drawn, FftTimesOf,
                                            Measured{"fft:type=c2r,n=334x334,prec=f32", 285, 1373}));
 
 TEST(FftTimes, OddRealLinesOfSeveralDimensionsNeverGoToTheLibrarysThreads) {
-  EXPECT_EQ(fft_times(parse_problem("fft:type=r2c,n=21x21x21,prec=f32"), 2).library, INFINITY);
-  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=21x21x21,prec=f32"), 1).library, INFINITY);
-  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=22x21x21,prec=f32"), 2).library, INFINITY);
-  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=21,prec=f32,batch=500"), 2).library, INFINITY);
+  EXPECT_EQ(fft_times(parse_problem("fft:type=r2c,n=21x21x21,prec=f32"), 2, processor(2)).library, INFINITY);
+  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=21x21x21,prec=f32"), 1, processor(1)).library, INFINITY);
+  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=22x21x21,prec=f32"), 2, processor(2)).library, INFINITY);
+  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=21,prec=f32,batch=500"), 2, processor(2)).library, INFINITY);
 }
 
 TEST(FftTimes, AreFiniteAndPositiveForEveryLength) {
@@ -64,7 +64,7 @@ TEST(FftTimes, AreFiniteAndPositiveForEveryLength) {
           "n=3x1,prec=f64,batch=7", "n=1073741824,prec=f32", "n=288230376151711717,prec=f32",
           "n=288230376151711744,prec=f64", "n=3x72057594037927936,prec=f32"})
       for (const int threads : {1, 2, 64}) {
-        const FftTimes times = fft_times(parse_problem("fft:type=" + type + "," + rest), threads);
+        const FftTimes times = fft_times(parse_problem("fft:type=" + type + "," + rest), threads, processor(threads));
         EXPECT_TRUE(std::isfinite(times.rows) && times.rows > 0) << type << " " << rest;
         EXPECT_GT(times.library, 0) << type << " " << rest;
       }

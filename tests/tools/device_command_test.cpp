@@ -154,7 +154,7 @@ TEST_F(DeviceOption, NamesAreOfGpusThatNeedNotBeHereAndOnlyWhereNothingRuns) {
   for (const char* backend : {"cpu", "emulated"})
     expect_refused(
         {"explain", kSquare, "--backend", backend, "--device", "h100"},
-        std::string("--device h100: this GPU runs plans of the cuda backend, and --backend asks for those of ") +
+        std::string("--device h100: this device runs plans of the cuda backend, and --backend asks for those of ") +
             backend);
   for (const char* command : {"tune", "run", "bench"})
     expect_refused({command, kFewPoints, "--backend", "cuda", "--device", "h100"}, "'h100' is no device's number");

@@ -7,6 +7,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/calibration.h"
+#include "base/text.h"
 #include "db/lookup.h"
 #include "db/pack.h"
 #include "db/tuning_store.h"
@@ -16,6 +18,7 @@
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tools/cli/commands.h"
+#include "tools/common/calibration.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
@@ -34,24 +37,31 @@ struct ExplainArguments {
   std::string token;
   std::string plan;
   std::string backend;
-  std::string device;  // a device number of the backend, or the name of a GPU that need not be present
+  std::string device;  // a device number of the backend, or a device that need not be present
   int threads = 0;
   std::shared_ptr<std::string> db;
   Output output;
 };
 
-DeviceTraits traits_of(const ExplainArguments& arguments) {
-  if (!names_known_gpu(arguments.device)) {
+struct ExplainedDevice {
+  DeviceTraits traits;
+  std::string calibrated;  // the date; empty: it is not
+  std::string rates;       // where the cost model has its rates from, for people
+};
+
+ExplainedDevice device_of(const ExplainArguments& arguments) {
+  if (!names_absent_device(arguments.device)) {
     const int number = gpu_number(arguments.device);
-    return checked_backend(arguments.backend, number).traits(number);
+    const DeviceTraits traits = checked_backend(arguments.backend, number).traits(number);
+    return {traits, known_calibration(traits).date, calibration_state(traits)};
   }
-  DeviceTraits traits = gpu_traits(arguments.device);
-  if (!arguments.backend.empty() && arguments.backend != traits.backend)
-    throw UsageError(
-        fmt::format("--device {}: this GPU runs plans of the {} backend, and --backend asks for those of {}",
-                    arguments.device, traits.backend, arguments.backend),
-        "leave --backend out, or name a device of this machine by its number");
-  return traits;
+  const Calibration named = absent_device(arguments.device);
+  if (!arguments.backend.empty() && arguments.backend != named.traits.backend)
+    throw UsageError(fmt::format("--device {}: this device runs plans of the {} backend, and --backend asks for those "
+                                 "of {}",
+                                 text::shown(arguments.device), named.traits.backend, arguments.backend),
+                     "leave --backend out, or name a device of this machine by its number");
+  return {named.traits, named.date, named.date.empty() ? "from its data sheet" : "calibrated on " + named.date};
 }
 
 // What the device said of itself when the plan that was found was measured here; null when nobody knows.
@@ -71,7 +81,8 @@ nlohmann::ordered_json measured_at(const Problem& problem, const runtime::Resolu
 
 void explain(const ExplainArguments& arguments) {
   const Problem problem = problem_from_argument(arguments.token);
-  DeviceTraits traits = traits_of(arguments);
+  const ExplainedDevice device = device_of(arguments);
+  DeviceTraits traits = device.traits;
   if (arguments.threads > 0) traits.cores = arguments.threads;
   require_database(*arguments.db);
   const std::filesystem::path database = database_path(*arguments.db);
@@ -79,7 +90,7 @@ void explain(const ExplainArguments& arguments) {
   const runtime::Resolution found = runtime::resolve(problem, traits, &lookup, arguments.plan);
   const std::string plan = generator::to_text(found.plan, problem);
   const generator::Cost cost = generator::estimate(found.plan, problem, traits);
-  const nlohmann::ordered_json device = measured_at(problem, found, database, traits);
+  const nlohmann::ordered_json state = measured_at(problem, found, database, traits);
   if (arguments.output.json()) {
     using Json = nlohmann::ordered_json;
     const Json measured = found.measured_seconds > 0 ? Json(found.measured_seconds) : Json();
@@ -90,10 +101,11 @@ void explain(const ExplainArguments& arguments) {
                                      {"objective", found.objective.empty() ? Json() : Json(found.objective)},
                                      {"explain", found.explain},
                                      {"measured_execute_seconds", measured},
-                                     {"measured_at", device},
+                                     {"measured_at", state},
                                      {"estimated_execute_seconds", cost.execute},
                                      {"estimated_set_points_seconds", cost.set_points},
-                                     {"estimated_memory_bytes", cost.bytes}};
+                                     {"estimated_memory_bytes", cost.bytes},
+                                     {"calibrated", device.calibrated.empty() ? Json() : Json(device.calibrated)}};
     fmt::print("{}", json_text(all));
     return;
   }
@@ -105,7 +117,8 @@ void explain(const ExplainArguments& arguments) {
                tuner::format_seconds(found.measured_seconds), memory);
   else
     fmt::print("expected: execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute), memory);
-  if (!device.is_null()) fmt::print("measured at: {}\n", tuner::device_words(device));
+  if (!state.is_null()) fmt::print("measured at: {}\n", tuner::device_words(state));
+  fmt::print("device: {}, {}\n", text::shown(traits.name), text::shown(device.rates));
   if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
     fmt::print("note: the point count is not known yet, so the plan is chosen again when the points are set\n");
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/calibration.h"
 #include "base/text.h"
 #include "db/recorded_space.h"
 #include "db/trusted_file.h"
@@ -20,6 +21,7 @@
 #include "tools/cli/tune_devices.h"
 #include "tools/cli/tune_drawn.h"
 #include "tools/cli/tune_misses.h"
+#include "tools/common/calibration.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
@@ -28,6 +30,7 @@
 #include "tools/common/progress.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
+#include "tools/common/stopwatch.h"
 #include "tools/common/tune_outcome.h"
 #include "tuner/reference/recorded_points.h"
 #include "tuner/report/report.h"
@@ -54,6 +57,7 @@ struct TuneArguments {
   std::string trace;     // file of what the time went to
   std::string objective = "time";
   bool quiet = false;
+  bool no_calibrate = false;
   int ranks = 0;        // 0: this process alone
   std::string shard;    // "2/4"; empty: all problems
   std::string devices;  // "all" or "0,1"; empty: `device` alone
@@ -212,6 +216,29 @@ void require_sensors(const std::string& backend_name, const std::vector<int>& de
                        "GPUs have them: --backend cuda");
 }
 
+// Untuned plans, and the order in which a search tries plans, follow the cost model. Where there is much time to tune a
+// device that is not calibrated, a little of it goes to that first.
+void calibrate_first(const runtime::Backend& backend, int device, TuneArguments& arguments) {
+  constexpr double kShare = 10;  // times the calibration's time is much
+  tuner::SessionOptions& session = arguments.session;
+  const DeviceTraits traits = backend.traits(device);
+  if (arguments.no_calibrate || session.cpu_time || session.seconds < kShare * tuner::calibrate_seconds) return;
+  if (arguments.backend == "emulated" || calibration_folder().empty() || !known_calibration(traits).date.empty())
+    return;
+  fmt::print(stderr, "fourtune: note: {} is not calibrated; that comes first, {:g} s at most (--no-calibrate: not)\n",
+             text::shown(traits.name, 200), tuner::calibrate_seconds);
+  const Stopwatch watch;
+  try {
+    calibrated(backend, device, tuner::calibrate_seconds, own_calibration_file(traits), arguments.quiet, "calibrating");
+  } catch (const Error& error) {
+    if (error.status() == Status::interrupted) throw;
+    fmt::print(stderr, "fourtune: note: not calibrated: {}\n", text::shown(error.what(), 2000));
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "fourtune: note: not calibrated: {}\n", text::shown(failure.what(), 2000));
+  }
+  session.seconds = std::max(1.0, session.seconds - watch.seconds());
+}
+
 void tune(TuneArguments arguments) {
   if (arguments.minutes > 0) arguments.session.seconds = 60 * arguments.minutes;
   arguments.session.objective = db::objective_from(arguments.objective);
@@ -234,6 +261,7 @@ void tune(TuneArguments arguments) {
     options.record_folder = arguments.record;  // files with coordinates, for replay
   }
   const std::filesystem::path path = prepared_database(arguments, options.problems);
+  calibrate_first(backend, devices.empty() ? arguments.device : devices.front(), arguments);
   auto store = db::TuningStore::open_for_writing(path);
   note_kernels(backend, path);
 
@@ -330,6 +358,8 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   add_output_options(command, arguments.output, {"table", "csv", "json"});
   command.add_option("--trace", arguments.trace, "Write there as CSV what each step of the session spent its time on")
       ->type_name("FILE");
+  command.add_flag("--no-calibrate", arguments.no_calibrate,
+                   "Do not measure a device that is not calibrated first, as is done where --seconds is 200 or more");
   command.add_flag("--quiet", arguments.quiet, "No progress");
   command
       .add_option("--ranks", arguments.ranks,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "fourtune/transform.h"
 #include "tools/cli/commands.h"
 #include "tools/common/errors.h"
@@ -33,6 +34,9 @@ void warm(const WarmArguments& arguments) {
   if (!arguments.list.empty())
     for (const Problem& problem : problems_from_file(arguments.list)) tokens.push_back(to_token(problem));
   if (tokens.empty()) throw UsageError("no problem is given", "name problems, or a list with --problems FILE");
+  if (names_absent_device(arguments.gpu))
+    throw UsageError(fmt::format("--device {}: this prepares a device of this machine", text::shown(arguments.gpu)),
+                     "name it by its number, from 0");
   Options options;
   options.backend = arguments.backend;
   options.device = gpu_number(arguments.gpu);

@@ -20,6 +20,7 @@ void add_plan(CLI::App& app);
 void add_emit(CLI::App& app);
 void add_run(CLI::App& app);
 void add_warm(CLI::App& app);
+void add_calibrate(CLI::App& app);
 void add_soak(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_worker(CLI::App& app);  // hidden: the child process in which `tune` measures

@@ -9,9 +9,11 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/calibration.h"
 #include "fourtune/device_traits.h"
 #include "runtime/backend_table.h"
 #include "runtime/environment.h"
+#include "tools/common/calibration.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/text.h"
 
@@ -54,6 +56,16 @@ const char* to_string(State state) noexcept {
   return "unknown";
 }
 
+Finding look_at_calibration(const std::string& name, const DeviceTraits& traits) {
+  const KnownCalibration known = known_calibration(traits);
+  if (!known.date.empty()) return {name, State::ok, calibration_state(traits), {}};
+  return {name, State::note, calibration_state(traits),
+          fmt::format(
+              "untuned plans are chosen as for the machine that the cost models were made on; `fourtune calibrate{}` "
+              "measures this one",
+              traits.backend == "cpu" ? "" : " --backend " + traits.backend)};
+}
+
 std::vector<Finding> examine_processor() {
   const DeviceTraits traits = runtime::find_backend("cpu").traits();
   std::vector<Finding> findings;
@@ -73,6 +85,7 @@ std::vector<Finding> examine_processor() {
     kernels.cost = "no vector instructions that the fast kernels know: nonuniform transforms run, several times slower";
   }
   findings.push_back(kernels);
+  findings.push_back(look_at_calibration("calibration", traits));
   for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT"}) {
     const char* threads = std::getenv(name);
     if (threads != nullptr && *threads != 0)

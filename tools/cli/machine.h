@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fourtune/device_traits.h"
+
 namespace fourtune::tools {
 
 enum class State { ok, note, missing, wrong };
@@ -22,6 +24,8 @@ struct Finding {
 // Never fails: what cannot be read becomes a finding. `database` is only read. gpu: examine only that GPU.
 std::vector<Finding> examine_machine(const std::filesystem::path& database, std::optional<int> gpu = {});
 
+// Whether a device is calibrated, and when.
+Finding look_at_calibration(const std::string& name, const DeviceTraits& traits);
 // Parts of it, which can be used separately.
 std::vector<Finding> examine_processor();
 std::vector<Finding> examine_backends();

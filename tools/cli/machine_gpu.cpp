@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "runtime/backends/cuda/cufft_api.h"
@@ -20,18 +21,19 @@ namespace cuda = runtime::cuda;
 
 // Opens the GPU and does not only query it: a GPU without a usable context (compute mode, broken hardware) runs
 // nothing. The context is released at once.
-Finding look_at(int ordinal, std::vector<int>& targets) {
+std::vector<Finding> look_at(int ordinal, std::vector<int>& targets) {
   const std::string name = fmt::format("GPU {}", ordinal);
   try {
     const DeviceTraits traits = cuda::Device::open(ordinal)->traits();
     targets.push_back(traits.compute_capability);
-    return {name,
-            State::ok,
-            fmt::format("{}, {}, {} multiprocessors, {}, {:.2f} TB/s", traits.name, traits.isa, traits.multiprocessors,
-                        bytes_text(traits.memory_bytes), traits.memory_bandwidth / 1e12),
-            {}};
+    return {{name,
+             State::ok,
+             fmt::format("{}, {}, {} multiprocessors, {}, {:.2f} TB/s", traits.name, traits.isa, traits.multiprocessors,
+                         bytes_text(traits.memory_bytes), traits.memory_bandwidth / 1e12),
+             {}},
+            look_at_calibration(name + " rates", traits)};
   } catch (const Error& error) {
-    return {name, State::missing, error.what(), "nothing runs on this GPU"};
+    return {{name, State::missing, error.what(), "nothing runs on this GPU"}};
   }
 }
 
@@ -118,8 +120,9 @@ std::vector<Finding> driver_and_devices(std::optional<int> gpu, std::vector<int>
   std::vector<int> usable;
   for (int i = 0; i < cuda::device_count(); ++i)
     if (gpu.value_or(i) == i) {
-      findings.push_back(look_at(i, targets));
-      if (findings.back().state == State::ok) usable.push_back(i);
+      std::vector<Finding> seen = look_at(i, targets);
+      if (seen.front().state == State::ok) usable.push_back(i);
+      std::move(seen.begin(), seen.end(), std::back_inserter(findings));
     }
   for (Finding& finding : sensors_of(usable)) findings.push_back(std::move(finding));
   return findings;

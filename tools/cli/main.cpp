@@ -137,6 +137,7 @@ void declare(CLI::App& app, const std::string& command_line) {
   add_emit(app);
   add_run(app);
   add_warm(app);
+  add_calibrate(app);
   add_soak(app);
   add_doctor(app);
   add_bench(app);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/emulated/emulated_backend.h"
+#include "tools/common/calibration.h"
 
 namespace fourtune::tools {
 namespace {
@@ -54,7 +55,7 @@ const runtime::Backend& bench_backend(const std::string& name) {
 
 const runtime::Backend& checked_backend(const std::string& name, int device) {
   const runtime::Backend& backend = bench_backend(name);
-  backend.check_device(device);
+  warn_of_calibration(backend.traits(device));
   return backend;
 }
 

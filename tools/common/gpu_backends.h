@@ -21,7 +21,8 @@ const runtime::Backend& bench_backend(const std::string& name);
 const runtime::Backend* known_backend(const std::string& name);
 // What that backend can do; a name that nobody knows has the capabilities of the processor.
 runtime::Capabilities capabilities_of(const std::string& name);
-// Throws the same as bench_backend, and Error{invalid_option} for a device that does not exist.
+// Throws the same as bench_backend, and Error{invalid_option} for a device that does not exist. Warns on stderr of a
+// calibration of the device that is of no use.
 const runtime::Backend& checked_backend(const std::string& name, int device);
 
 // Declares --backend NAME and --device N with the same help everywhere. `otherwise` says what runs without --backend.

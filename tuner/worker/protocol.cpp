@@ -15,10 +15,12 @@ struct nlohmann::adl_serializer<std::optional<double>> {
 };
 
 namespace fourtune {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceRates, flops32, flops64, load, store, copy_near, copy_far, atomics32,
+                                   atomics64, copy_all, clock, launch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceTraits, backend, name, isa, cores, l1_bytes, l2_bytes, l3_bytes, memory_bytes,
                                    compute_capability, multiprocessors, threads_per_multiprocessor,
                                    registers_per_multiprocessor, shared_per_multiprocessor, shared_per_block,
-                                   cluster_blocks, clock_hz, memory_bandwidth)
+                                   cluster_blocks, clock_hz, memory_bandwidth, rates)
 }  // namespace fourtune
 
 namespace fourtune::db {

@@ -10,6 +10,7 @@
 #include "generator/plan/private_tile.h"
 #include "generator/planner/cpu/fft_times.h"
 #include "generator/planner/cpu/planner.h"
+#include "generator/planner/cpu/slowness.h"
 
 namespace fourtune::generator {
 namespace {
@@ -74,35 +75,47 @@ double wrapped_share(const Problem& problem, int width, const std::array<double,
   return 1 - inside;
 }
 
+// The processor that a plan is for.
+struct Processor {
+  std::int64_t l2_bytes;
+  Slowness slow;
+};
+
 // Cost of one transform between `points` points and the grid, including 1/batch of the window evaluation.
 double gridding_cycles(const Counts& counts, const Problem& problem, const std::array<double, 3>& fine, double points,
-                       bool spreads, const Plan& plan, std::int64_t l2_bytes) {
+                       bool spreads, const Plan& plan, const Processor& processor) {
+  const Slowness& slow = processor.slow;
   const double share =
       1.0 / static_cast<double>(std::max<std::int64_t>(1, std::min<std::int64_t>(plan.chunk, problem.batch)));
   const bool f32 = problem.precision == Precision::f32, none = plan.cpu().sort.family == SortFamily::none;
   const double row_line = spreads ? (f32 ? kSpreadLine32 : kSpreadLine64) : (f32 ? kInterpLine32 : kInterpLine64);
-  const double point =
-      (kPoint + kPerDimension * problem.dim) * share + kBatchPoint + counts.rows * counts.lines * row_line;
+  const double point = (kPoint + kPerDimension * problem.dim) * share * slow.arithmetic + kBatchPoint * slow.near +
+                       counts.rows * counts.lines * row_line * slow.near;
   const SpreadFamily family = plan.cpu().spread.family;
   double direct = point * (problem.dim == 3 ? kDirectInSpace : spreads ? kDirectSpread : kDirectInterp);
-  direct += wrapped_share(problem, plan.window.width, fine) * counts.rows * plan.window.width * kWrappedCell;
-  if (spreads && family == SpreadFamily::atomic) direct += counts.rows * 2 * plan.window.width * kAtomicCell;
+  direct +=
+      wrapped_share(problem, plan.window.width, fine) * counts.rows * plan.window.width * kWrappedCell * slow.scalar;
+  if (spreads && family == SpreadFamily::atomic)
+    direct += counts.rows * 2 * plan.window.width * kAtomicCell * slow.scalar;
   // Unsorted points miss the cache unless it holds the whole grid.
   if (none) direct *= counts.cells > 1e5 ? 3 : 1;
   // Tiles with few points go without a private copy.
   const bool tiled =
       !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
-  const double copies = private_lines(plan, problem, l2_bytes) * (spreads ? kTileAddLine : kTileCopyLine);
+  const double copies =
+      private_lines(plan, problem, processor.l2_bytes) * (spreads ? kTileAddLine : kTileCopyLine) * slow.second;
   const double all = tiled ? std::min(points * point + copies, points * direct) : points * direct;
-  return all + counts.cells / lanes(problem) * (is_far(counts.cells, problem) ? kFarCellLine : kCellLine);
+  return all + counts.cells / lanes(problem) *
+                   (is_far(counts.cells, problem) ? kFarCellLine * slow.far : kCellLine * slow.near);
 }
 
 // Passes of a pruned FFT: along each dimension, only the lines that are neither zero nor unwanted. One length for each
 // dimension; further ones are 1.
-double fft_cycles(const Problem& problem, std::span<const double> fine, std::span<const double> kept) {
-  const double flop = problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64;
+double fft_cycles(const Problem& problem, std::span<const double> fine, std::span<const double> kept,
+                  const Slowness& slow) {
+  const double flop = (problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64) * slow.arithmetic;
   double cycles = 0, lines = std::accumulate(fine.begin(), fine.end(), 1.0, std::multiplies<>());
-  const double pass = is_far(lines, problem) ? kFarFftPassLine : kFftPassLine;
+  const double pass = is_far(lines, problem) ? kFarFftPassLine * slow.far : kFftPassLine * slow.near;
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) {
     cycles += 5 * lines * std::log2(std::max(2.0, fine[d])) * flop + lines / lanes(problem) * pass;
     lines *= kept[d] / fine[d];
@@ -115,7 +128,7 @@ double points_of(const Problem& problem, const std::array<double, 3>& fine) {
       problem.m.value_or(static_cast<std::int64_t>(std::min(1e15, fine[0] * fine[1] * fine[2]))));
 }
 
-Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, std::int64_t l2_bytes) {
+Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, const Processor& processor) {
   std::array<double, 3> fine{1, 1, 1}, kept{1, 1, 1};
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);
@@ -126,9 +139,10 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, std::i
   }
   const double m = points_of(problem, fine);
   const Counts counts = counts_of(plan.window, problem, fine);
-  cost.execute = batch * (gridding_cycles(counts, problem, fine, m, problem.type == 1, plan, l2_bytes) +
-                          fft_cycles(problem, fine, kept));
-  cost.set_points = m * (plan.cpu().sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
+  cost.execute = batch * (gridding_cycles(counts, problem, fine, m, problem.type == 1, plan, processor) +
+                          fft_cycles(problem, fine, kept, processor.slow));
+  cost.set_points =
+      m * (plan.cpu().sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint) * processor.slow.scalar;
   cost.bytes = counts.cells * plan.chunk * complex_bytes +
                m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
   cost.execute /= kClock * threads;
@@ -142,10 +156,10 @@ bool has_large_prime_factor(std::int64_t n) {
   return n > 1;
 }
 
-Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
+Cost fft_cost(const Plan& plan, const Problem& problem, double threads, const DeviceTraits& traits) {
   const auto n = static_cast<double>(mode_count(problem));
   const double real = problem.fft_type == FftType::c2c ? 1 : 0.55;
-  const FftTimes times = fft_times(problem, static_cast<int>(threads));
+  const FftTimes times = fft_times(problem, static_cast<int>(threads), traits);
   const FftChoice& fft = plan.cpu().fft;
   Cost cost;
   cost.execute = fft.family == FftFamily::fftw ? times.library : times.rows;
@@ -167,11 +181,11 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
   // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
   const double threads = std::max(1, std::min(plan.cpu().threads, traits.cores));
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
-  Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads)
-                                        : nufft_cost(plan, problem, threads, traits.l2_bytes);
+  if (problem.kind == Kind::fft) return fft_cost(plan, problem, threads, traits);
+  const Slowness slow = slowness(traits, problem.precision, static_cast<int>(threads));
+  Cost cost = nufft_cost(plan, problem, threads, {traits.l2_bytes, slow});
   // A nonuniform transform wakes its threads for every chunk of its batch; fft_times() has what an FFT waits.
-  if (threads > 1 && problem.kind == Kind::nufft)
-    cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
+  if (threads > 1) cost.execute += 3e-6 * slow.meeting * static_cast<double>(problem.batch) / plan.chunk;
   return cost;
 }
 

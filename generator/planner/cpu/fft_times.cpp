@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fourtune/problem.h"
+#include "generator/planner/cpu/slowness.h"
 
 namespace fourtune::generator {
 namespace {
@@ -48,6 +49,23 @@ struct LibraryPrices {
 };
 constexpr LibraryPrices kLibrary32{0.116, 0.115, 0.034, 0.191, 1.91, 0, 34, 0.25, 1.22, 1.11, 107};
 constexpr LibraryPrices kLibrary64{0.165, 0.111, 0.037, 0.220, 1.28, 0.50, 30, 0.16, 3.59, 0.63, 93};
+
+// Our lines are whole vectors: their levels wait for arithmetic, their moves for loads.
+RowsPrices prices_here(RowsPrices price, const Slowness& slow) {
+  price.contiguous *= slow.near, price.strided *= slow.near, price.real *= slow.near;
+  price.level *= slow.arithmetic, price.convolved *= slow.arithmetic, price.long_line *= slow.arithmetic;
+  price.beyond_l1 *= slow.second;
+  price.block *= slow.scalar, price.call *= slow.scalar;
+  return price;
+}
+// FFTW's vectors are as narrow on every processor, so that its code runs at the clock, but for what misses a cache.
+LibraryPrices prices_here(LibraryPrices price, const Slowness& slow) {
+  for (double* const one : {&price.bit, &price.odd, &price.medium, &price.prime, &price.line, &price.transform,
+                            &price.odd_real, &price.real, &price.call})
+    *one *= slow.scalar;
+  price.conflict *= slow.second, price.far *= slow.far;
+  return price;
+}
 
 // Lengths beyond this take hours; what they cost is not looked at closely, so that nobody waits for the answer.
 constexpr std::int64_t kLongest = std::int64_t{1} << 30;
@@ -116,8 +134,9 @@ bool shares_lines(const Problem& problem, const Shape& s) {
   return problem.dim == 1 && !s.real && n >= kShortLine && (n > kLongLine || few);
 }
 
-double rows_seconds(const Problem& problem, const Shape& s, int threads) {
-  const RowsPrices& price = s.f32 ? kRows32 : kRows64;
+double rows_seconds(const Problem& problem, const Shape& s, int threads, const Slowness& slow) {
+  const RowsPrices price = prices_here(s.f32 ? kRows32 : kRows64, slow);
+  const double meet = kMeet * slow.meeting, meet_long = kMeetLong * slow.meeting;
   if (shares_lines(problem, s)) {
     const auto n = static_cast<double>(problem.n[0]);
     // Other lengths are convolved: two transforms of at least twice the length, and threads gain less.
@@ -125,8 +144,8 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads) {
     const double once = (smooth ? 1 : 7) * price.long_line * n * std::log2(n) * 1e-9;
     // Threads take whole transforms of a batch, or share each.
     if (smooth && n * s.value_bytes <= kApart && (problem.batch % threads == 0 || problem.batch >= 3 * threads))
-      return (threads > 1 ? kMeet : 0) + 1.1 * once * std::ceil(s.batch / threads);
-    return s.batch * (threads > 1 ? (smooth ? 1.1 : 1.5) * once / threads + kMeetLong : once);
+      return (threads > 1 ? meet : 0) + 1.1 * once * std::ceil(s.batch / threads);
+    return s.batch * (threads > 1 ? (smooth ? 1.1 : 1.5) * once / threads + meet_long : once);
   }
   double ns = price.call, units = kNever;
   for (std::size_t d = 0; d < s.size.size(); ++d) {
@@ -159,7 +178,7 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads) {
   }
   if (threads == 1) return ns * 1e-9;
   const double steps = s.batch >= 2 * threads ? 1 : static_cast<double>(problem.dim);
-  return 1.15e-9 * ns / std::min<double>(threads, units) + kMeet * steps;
+  return 1.15e-9 * ns / std::min<double>(threads, units) + meet * steps;
 }
 
 // How many values at this distance in bytes a first-level cache of 64 sets of 12 lines of 64 bytes holds.
@@ -168,8 +187,8 @@ std::int64_t held_at_stride(std::int64_t stride) {
   return ways * std::min(sets, period / std::gcd(stride, period));
 }
 
-double library_seconds(const Problem& problem, const Shape& s, int threads) {
-  const LibraryPrices& price = s.f32 ? kLibrary32 : kLibrary64;
+double library_seconds(const Problem& problem, const Shape& s, int threads, const Slowness& slow) {
+  const LibraryPrices price = prices_here(s.f32 ? kLibrary32 : kLibrary64, slow);
   double ns = price.call + price.transform * s.batch, stride = s.value_bytes;
   for (std::size_t d = 0; d < s.size.size(); stride *= s.size[d++]) {
     const std::int64_t n = problem.n[d];
@@ -190,14 +209,15 @@ double library_seconds(const Problem& problem, const Shape& s, int threads) {
   if (s.values * s.value_bytes * (problem.place == Place::in ? 1 : 2) > kNear) ns += s.values * price.far;
   if (threads == 1) return ns * 1e-9;
   // Its estimate for several threads takes up to ten times as long for odd real lengths of several dimensions.
-  return odd_real && problem.dim > 1 ? kNever : 1.25e-9 * ns / threads + kMeet;
+  return odd_real && problem.dim > 1 ? kNever : 1.25e-9 * ns / threads + kMeet * slow.meeting;
 }
 
 }  // namespace
 
-FftTimes fft_times(const Problem& problem, int threads) {
+FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits) {
   const Shape s = shape_of(problem);
-  return {rows_seconds(problem, s, threads), library_seconds(problem, s, threads)};
+  const Slowness slow = slowness(traits, problem.precision, threads);
+  return {rows_seconds(problem, s, threads, slow), library_seconds(problem, s, threads, slow)};
 }
 
 }  // namespace fourtune::generator

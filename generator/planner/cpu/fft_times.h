@@ -2,6 +2,7 @@
 // choose between.
 #pragma once
 
+#include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 
 namespace fourtune::generator {
@@ -12,6 +13,6 @@ struct FftTimes {
   double library = 0;  // fft=fftw(rigor=estimate)
 };
 // Of a dense problem; strides are not looked at. threads >= 1.
-FftTimes fft_times(const Problem& problem, int threads);
+FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

@@ -6,6 +6,7 @@
 
 #include "generator/plan/type3_geometry.h"
 #include "generator/planner/cpu/planner.h"
+#include "generator/planner/cpu/slowness.h"
 
 namespace fourtune::generator {
 namespace {
@@ -28,6 +29,21 @@ constexpr double kSetPoint = 25;
 // For two threads: kFork seconds to wake a team and join it after every stage; kBarrier seconds per additional barrier;
 // kShared because points are shared unevenly.
 constexpr double kFork = 20e-6, kBarrier = 1.5e-6, kShared = 0.75;
+
+// The processor that a plan is for, with its prices.
+struct PricesHere {
+  std::int64_t l1_bytes;
+  Slowness slow;
+  Prices price;
+};
+PricesHere prices_of(const DeviceTraits& traits, Precision precision, double threads) {
+  PricesHere out{traits.l1_bytes, slowness(traits, precision, static_cast<int>(threads)),
+                 precision == Precision::f64 ? kF64 : kF32};
+  out.price.evaluate *= out.slow.arithmetic, out.price.flop *= out.slow.arithmetic;
+  for (double* const line : {&out.price.tile_line, &out.price.tile_read, &out.price.grid_line, &out.price.grid_read})
+    *line *= out.slow.near;
+  return out;
+}
 
 struct Geometry {
   std::array<double, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
@@ -54,9 +70,9 @@ Geometry geometry_of(const Plan& plan, const Problem& problem) {
 double product(const std::array<double, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 // One transform between `points` points and a grid of `cells` cells.
-double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& traits, int width,
+double gridding(const Plan& plan, const Problem& problem, const PricesHere& here, int width,
                 const std::array<double, 3>& cells, double points, bool spreads) {
-  const Prices& price = problem.precision == Precision::f64 ? kF64 : kF32;
+  const Prices& price = here.price;
   const double line_cells = problem.precision == Precision::f64 ? 4 : 8;  // complex numbers per 64 bytes
   const double share = 1.0 / static_cast<double>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   const double rows = std::pow(width, problem.dim - 1), lines = std::ceil(width / line_cells);
@@ -65,7 +81,7 @@ double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double direct = evaluate + rows * touched * (spreads ? price.grid_line : price.grid_read);
   const CpuStages& stages = plan.cpu();
   if (spreads && stages.spread.family == SpreadFamily::atomic)
-    return points * (evaluate + 2 * rows * width * kAtomic) * (product(cells) > 1e5 ? kUnsorted : 1);
+    return points * (evaluate + 2 * rows * width * kAtomic * here.slow.scalar) * (product(cells) > 1e5 ? kUnsorted : 1);
   if (stages.sort.family == SortFamily::none) return points * direct * (product(cells) > 1e5 ? kUnsorted : 1);
   const bool tiles =
       spreads ? stages.spread.family == SpreadFamily::subgrid : stages.interp.family == InterpFamily::tile;
@@ -81,14 +97,13 @@ double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double slots = lines * line_cells, bins = std::ceil(tile[0] / (slots - width + 1));
   if (points / count * rows * 2 <= padded * bins) return points * direct;  // too few points: no tile is made
   const double tile_lines = bins * padded * lines;
-  const double slower = tile_lines * 64 > static_cast<double>(traits.l1_bytes) * 1.1 ? kOutOfCache : 1;
+  const double slower = tile_lines * 64 > static_cast<double>(here.l1_bytes) * 1.1 ? kOutOfCache : 1;
   return points * (evaluate + rows * lines * slower * (spreads ? price.tile_line : price.tile_read)) +
-         count * tile_lines * kMoveLine * slower;
+         count * tile_lines * kMoveLine * slower * here.slow.second;
 }
 
 // Passes over the lines that are neither zero nor unwanted, from the last dimension to the first.
-double inner_fft(const Plan& plan, const Problem& problem, const Geometry& g) {
-  const double flop = problem.precision == Precision::f64 ? kF64.flop : kF32.flop;
+double inner_fft(const Plan& plan, const Problem& problem, const Geometry& g, double flop) {
   double sum = 0, lines = product(g.outer);
   for (int d = problem.dim; d-- > 0;) {
     lines /= g.outer[d];
@@ -108,21 +123,23 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(10000)));
   const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
   const Geometry g = geometry_of(plan, problem);
-  const double one = gridding(plan, problem, traits, plan.window.width, g.outer, m, true) +
-                     gridding(plan, problem, traits, plan.inner.width, g.held, k, false) + inner_fft(plan, problem, g) +
-                     kCell * product(g.outer);
+  const PricesHere here = prices_of(traits, problem.precision, threads);
+  const Slowness& slow = here.slow;
+  const double one = gridding(plan, problem, here, plan.window.width, g.outer, m, true) +
+                     gridding(plan, problem, here, plan.inner.width, g.held, k, false) +
+                     inner_fft(plan, problem, g, here.price.flop) + kCell * slow.near * product(g.outer);
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);
   Cost cost;
   cost.execute = batch * one * 1e-9 / (threads > 1 ? kShared * threads : 1);
-  cost.set_points = (m + k) * kSetPoint * 1e-9 / threads;
+  cost.set_points = (m + k) * kSetPoint * slow.scalar * 1e-9 / threads;
   if (threads > 1) {
     const SpreadChoice& spread = plan.cpu().spread;
     const bool coloured = spread.family == SpreadFamily::colour_index || spread.family == SpreadFamily::colour_list ||
                           spread.add == AddRule::colour;
     const double barriers = coloured ? std::pow(2.5, problem.dim) : 4;  // locks cost about as much as 4 barriers
-    cost.execute +=
-        (kFork + barriers * kBarrier) * std::log2(threads) * batch / static_cast<double>(std::max(1, plan.chunk));
+    cost.execute += (kFork + barriers * kBarrier) * slow.meeting * std::log2(threads) * batch /
+                    static_cast<double>(std::max(1, plan.chunk));
   }
   const double point = (problem.dim + 1) * complex_bytes / 2;
   cost.bytes = (product(g.outer) + product(g.held)) * plan.chunk * complex_bytes + (m + k) * point + k * complex_bytes;

@@ -62,7 +62,8 @@ inline constexpr std::array<CostField, 22> cost_fields{{{"copy", &FftCosts::copy
                                                         {"library_convolution", &FftCosts::library_convolution},
                                                         {"library_launch", &FftCosts::library_launch}}};
 
-// One set serves every device so far: all but `launch` are shares, so they scale with its traits.
-const FftCosts& fft_costs(const DeviceTraits& device);
+// One set serves every device so far: all but `launch` are shares, so they scale with its traits. On a calibrated device
+// the shares are those that it reaches (docs/design/calibration.md).
+FftCosts fft_costs(const DeviceTraits& device);
 
 }  // namespace fourtune::generator::fft

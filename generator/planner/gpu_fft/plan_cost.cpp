@@ -81,7 +81,7 @@ double async_efficiency(Precision precision) { return precision == Precision::f3
 Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
   Floors out;
   const auto transforms = static_cast<double>(batch);
-  const FftCosts& costs = fft_costs(device);
+  const FftCosts costs = fft_costs(device);
   const double bandwidth = copy_bandwidth(device) * (stays_in_l2(plan, device, batch) ? costs.cached : 1);
   const double bytes = static_cast<double>(kernel_bytes(plan)) * transforms / bandwidth;
   for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {

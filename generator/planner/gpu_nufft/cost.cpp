@@ -8,6 +8,7 @@
 #include "generator/plan/type3_geometry.h"
 #include "generator/planner/gpu_nufft/choices.h"
 #include "generator/planner/gpu_nufft/planner.h"
+#include "generator/planner/reference_rates.h"
 
 namespace fourtune::generator {
 namespace {
@@ -20,13 +21,22 @@ constexpr double kFftShare = 0.7;      // share of the bandwidth that FFT kernel
 constexpr double kOtherRadices = 1.2;  // factor for lengths that are not powers of two
 constexpr double kCache = 48e6;        // largest grid in bytes that stays in the L2 cache
 
-// Speed of this device relative to the measured one.
+// Speed of this device relative to the measured one: by its traits, and by its rates where it is calibrated.
 struct Speed {
-  double compute = 1, bandwidth = 4.8e12;
+  double compute = 1, bandwidth = 4.8e12, launch = kLaunch;
   explicit Speed(const DeviceTraits& traits) {
-    if (traits.multiprocessors > 0 && traits.clock_hz > 0)
-      compute = traits.multiprocessors * traits.clock_hz / (132 * 1.98e9);
-    if (traits.memory_bandwidth > 0) bandwidth = traits.memory_bandwidth;
+    const DeviceRates &here = traits.rates, &there = reference_gpu;
+    const double clocks = traits.multiprocessors * traits.clock_hz;
+    if (clocks > 0) {
+      compute = clocks / (132 * 1.98e9);
+      // What it computes in a clock, at the clocks that it keeps under load.
+      compute /= times_slower(here.flops32 / clocks, there.flops32 / reference_gpu_clocks);
+    }
+    if (traits.memory_bandwidth > 0) {
+      bandwidth = traits.memory_bandwidth;
+      bandwidth /= times_slower(here.copy_far / bandwidth, there.copy_far / reference_gpu_bandwidth);
+    }
+    launch *= times_slower(there.launch, here.launch);
   }
 };
 
@@ -267,7 +277,7 @@ Cost gpu_nufft_estimate(const Plan& plan, const Problem& problem, const DeviceTr
   if (problem.type == 3)  // phase factors and deconvolution of the values
     one += (parts.spread.points + parts.interp.points) * 3 * parts.spread.complex_bytes() / (0.8 * speed.bandwidth);
   Cost cost;
-  cost.execute = batch * one + launches * kLaunch * std::ceil(batch / chunk);
+  cost.execute = batch * one + launches * speed.launch * std::ceil(batch / chunk);
   if (to_grid) cost.set_points += sort_seconds(parts.spread, points.spread_with);
   if (problem.type != 1) cost.set_points += sort_seconds(parts.interp, points.interp_with);
   const double record = problem.precision == Precision::f32 ? 24 : 40;

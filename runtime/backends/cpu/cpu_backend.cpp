@@ -1,5 +1,6 @@
 #include "runtime/backends/cpu/cpu_backend.h"
 
+#include "base/calibration.h"
 #include "runtime/backends/cpu/fft/fft.h"
 #include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/gridder/gridder.h"
@@ -14,6 +15,7 @@ std::optional<Software> CpuBackend::software() const { return Software{{}, {}, f
 DeviceTraits CpuBackend::traits_of(int) const {
   DeviceTraits traits = cpu_traits();
   traits.isa = kernel_isa();
+  traits.rates = known_calibration(traits).rates;
   return traits;
 }
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/calibration.h"
+
 namespace fourtune::runtime::cuda {
 namespace {
 
@@ -58,6 +60,7 @@ DeviceTraits read_traits(CUdevice device) {
   traits.clock_hz = 1e3 * attribute(device, kClockRate);
   // Two transfers per clock on a bus of this many bits.
   traits.memory_bandwidth = 2e3 * attribute(device, kMemoryClockRate) * attribute(device, kMemoryBusWidth) / 8;
+  traits.rates = known_calibration(traits).rates;
   return traits;
 }
 

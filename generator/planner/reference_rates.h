@@ -1,0 +1,35 @@
+// The devices on which the prices of the cost models were measured, by their own calibrations (`fourtune calibrate`,
+// docs/design/calibration.md). A calibrated device is compared with them; nothing else knows their rates.
+#pragma once
+
+#include <algorithm>
+
+#include "base/known_devices.h"
+#include "fourtune/device_traits.h"
+
+namespace fourtune::generator {
+
+// An Intel Xeon (family 6, model 167) with AVX-512 and 2 MB of second-level cache a core, two cores of a virtual machine:
+// medians of three calibrations.
+inline constexpr int reference_cores = 2;
+inline constexpr DeviceRates reference_processor = [] {
+  DeviceRates rates;
+  rates.flops32 = 239e9, rates.flops64 = 119e9, rates.clock = 4.15e9;
+  rates.load = 351e9, rates.store = 268e9;
+  rates.copy_near = 108.6e9, rates.copy_far = 14.6e9, rates.copy_all = 27.7e9;
+  rates.launch = 0.82e-6;
+  return rates;
+}();
+
+// An NVIDIA H200. Its traits promise this.
+inline constexpr DeviceRates reference_gpu = h200_rates;
+inline constexpr double reference_gpu_clocks = 132 * 1.98e9, reference_gpu_bandwidth = 4.8e12;
+
+// How many times as long this device takes for what it does at rate `here`, where the reference has `reference`. 1 where
+// either was not measured. No further than a factor of 4 either way: prices that were fitted on such another machine
+// would say nothing of this one, and a damaged measurement must not do more harm than that.
+inline double times_slower(double here, double reference) {
+  return here > 0 && reference > 0 ? std::clamp(reference / here, 0.25, 4.0) : 1;
+}
+
+}  // namespace fourtune::generator
