@@ -91,6 +91,26 @@ TEST(EmulatedNufft, TakesTransformsInGroups) {
     }
 }
 
+// Cells to which no transform of a piece adds are passed over, those to which one of two adds are not.
+TEST(EmulatedNufft, ZerosOfOneTransformLeaveTheOthersOfItsGroupAlone) {
+  const std::string plan =
+      "emulated;window=pswf(sigma=2,width=6,fine=24x18);sort=bins(order=bins,cap=40,bin=8x5);"
+      "spread=tile_owned(group=2,warps=2);interp=points(group=2,warps=2);fft=plain;chunk=2";
+  Transform transform("nufft:type=1,n=12x9,m=80,prec=f32,tol=1e-4,batch=2", emulated(plan));
+  std::vector<float> x, y;
+  for (int j = 0; j < 80; ++j)
+    x.push_back(3 * std::sin(static_cast<float>(j))), y.push_back(3 * std::cos(static_cast<float>(j * j)));
+  transform.set_points({80, x.data(), y.data()});
+  for (const std::size_t zero : {0, 1}) {
+    std::vector<std::complex<float>> strengths(160, 1), modes(216);
+    for (std::size_t j = 0; j < 80; ++j) strengths[80 * zero + j] = 0;
+    transform.execute(strengths.data(), modes.data());
+    const std::size_t middle = 4 * 12 + 6;  // the mode that is the sum
+    EXPECT_LE(std::abs(modes[108 * zero + middle]), 0.02) << zero;
+    EXPECT_LE(std::abs(modes[108 * (1 - zero) + middle] - std::complex<float>(80)), 0.02) << zero;
+  }
+}
+
 TEST(EmulatedNufft, GroupsNeedTheirOwnFft) {
   const std::string problem = "nufft:type=2,n=20x12,m=60,prec=f32,tol=1e-4,batch=4";
   const std::string plan =

@@ -167,6 +167,12 @@ TEST(EmulatedNufftType3, KeepsItsDigitsFarFromTheOrigin) {
       << transform.plan();
 }
 
+// More than one block of threads on either side.
+TEST(EmulatedNufftType3, HasManyPoints) {
+  Transform transform("nufft:type=3,dim=1,m=600,k=700,prec=f64,tol=1e-6", emulated(""));
+  EXPECT_LE(error_of(transform, drawn(5, 600, {{3, 5}}), drawn(6, 700, {{10, 40}})), 3e-6) << transform.plan();
+}
+
 // Each dimension has its own map, and a point in the middle, on a cell of the grid, is located with all digits.
 TEST(EmulatedNufftType3, PointsOnCellsOfTheGridAreLocatedByTheMapOfTheirDimension) {
   Transform transform("nufft:type=3,dim=3,m=43,k=30,prec=f64,tol=1e-6",
