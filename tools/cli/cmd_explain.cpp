@@ -48,7 +48,8 @@ ExplainedDevice device_of(const ExplainArguments& arguments) {
   if (!names_absent_device(arguments.device)) {
     const int number = gpu_number(arguments.device);
     const DeviceTraits traits = checked_backend(arguments.backend, number).traits(number);
-    return {traits, known_calibration(traits).date, calibration_state(traits)};
+    const std::string date = known_calibration(traits).date;
+    return {traits, date, date.empty() ? "not calibrated" : "calibrated on " + date};
   }
   const Calibration named = absent_device(arguments.device);
   if (!arguments.backend.empty() && arguments.backend != named.traits.backend)
