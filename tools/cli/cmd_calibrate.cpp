@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/calibration.h"
 #include "tools/cli/commands.h"
@@ -13,8 +14,6 @@
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
 #include "tools/common/output.h"
-#include "tools/common/progress.h"
-#include "tools/common/stop_on_signal.h"
 #include "tuner/calibrate/calibrate.h"
 #include "tuner/report/table.h"
 

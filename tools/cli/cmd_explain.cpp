@@ -14,7 +14,6 @@
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tools/cli/commands.h"
-#include "tools/common/calibration.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
