@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -27,6 +30,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kBackends[] = {"cpu", "cuda", "emulated"};  // those of GPUs follow the processor's
 constexpr int kVersion = 1;
 constexpr std::size_t kLongest = 64 * 1024, kLongestText = 200;  // bytes
 constexpr double kHighestRate = 1e18, kLongestLaunch = 1;
@@ -91,8 +95,9 @@ class Reader {
  private:
   // Models divide by what every device has.
   void require_numbers(const DeviceTraits& traits) const {
-    const bool cpu = traits.backend == "cpu";
-    if (!cpu && traits.backend != "cuda" && traits.backend != "emulated")
+    const auto* const backend = std::find(std::begin(kBackends), std::end(kBackends), traits.backend);
+    const bool cpu = backend == std::begin(kBackends);
+    if (backend == std::end(kBackends))
       refuse(fmt::format("its device is of backend '{}', which is none of cpu, cuda and emulated", traits.backend));
     for (const auto& [key, member] : kNumbers) {
       const std::string_view name = key;

@@ -9,15 +9,15 @@
 
 namespace fourtune::generator {
 
-// An Intel Xeon (family 6, model 167) with AVX-512 and 2 MB of second-level cache a core, two cores of a virtual machine:
-// medians of three calibrations.
+// An Intel Xeon (family 6, model 167) with AVX-512 and 2 MB of second-level cache a core, two cores of a virtual machine
+// that had nothing else to do. It stands for the Xeons of that kind on which the prices were fitted.
 inline constexpr int reference_cores = 2;
 inline constexpr DeviceRates reference_processor = [] {
   DeviceRates rates;
-  rates.flops32 = 239e9, rates.flops64 = 119e9, rates.clock = 4.15e9;
-  rates.load = 351e9, rates.store = 268e9;
-  rates.copy_near = 108.6e9, rates.copy_far = 14.6e9, rates.copy_all = 27.7e9;
-  rates.launch = 0.82e-6;
+  rates.flops32 = 242.5e9, rates.flops64 = 121.2e9, rates.clock = 4.15e9;
+  rates.load = 336e9, rates.store = 261e9;
+  rates.copy_near = 105.9e9, rates.copy_far = 14.7e9, rates.copy_all = 28.2e9;
+  rates.launch = 1.15e-6;
   return rates;
 }();
 

@@ -117,6 +117,27 @@ TEST(Calibration, RefusesWhatIsNoneAndSaysWhy) {
   }
 }
 
+TEST(Calibration, AnyDamageIsEitherHarmlessOrRefused) {
+  const ScratchFolder folder;
+  const std::string whole = to_json(made_calibration());
+  const std::string letters = "{}[]\",:0-9eE.\x80\xff\n";
+  int refused = 0;
+  for (std::size_t i = 0; i < whole.size(); i += 3) {
+    std::string text = whole;
+    text[i] = letters[i % letters.size()];
+    test::write_text(folder / "bad.json", text);
+    try {
+      const Calibration read = load_calibration(folder / "bad.json");
+      EXPECT_GE(read.traits.cores, 1);
+      for (const RateField& field : rate_fields) EXPECT_GE(read.traits.rates.*field.value, 0);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
 TEST(Calibration, FilesThatCannotBeReadOrWrittenAreNamed) {
   const ScratchFolder folder;
   EXPECT_THROW(load_calibration(folder / "none.json"), Error);

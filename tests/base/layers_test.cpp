@@ -106,9 +106,9 @@ const std::vector<Stranger> kStrangers{
     {std::regex("(cuda|nvrtc|cufft|cu_|nvJitLink).*"), {"runtime/backends/cuda/", "examples/cuda_streams.cpp"}},
     {std::regex("boost/.*"), {"runtime/backends/emulated/"}},
     {std::regex("(sodium|zstd).*"), {"db/"}},
-    {std::regex("hwy/.*"), {"runtime/backends/cpu/", "tests/"}},
+    {std::regex("hwy/.*"), {"runtime/backends/cpu/", "tuner/calibrate/", "tests/"}},
     {std::regex("CLI/.*"), {"tools/", "examples/"}},
-    {std::regex("nlohmann/.*"), {"db/", "runtime/", "tools/", "tuner/", "tests/"}},
+    {std::regex("nlohmann/.*"), {"base/", "db/", "runtime/", "tools/", "tuner/", "tests/"}},
     {std::regex("gtest/.*"), {"tests/"}},
     {std::regex("mpi\\.h"), {"runtime/distributed/", "tests/distributed/", "examples/", "tools/"}},
 };

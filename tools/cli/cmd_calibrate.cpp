@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/calibration.h"
 #include "tools/cli/commands.h"
@@ -13,8 +14,6 @@
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
 #include "tools/common/output.h"
-#include "tools/common/progress.h"
-#include "tools/common/stop_on_signal.h"
 #include "tuner/calibrate/calibrate.h"
 #include "tuner/report/table.h"
 
@@ -50,7 +49,7 @@ void calibrate_command(const CalibrateArguments& arguments) {
   } else {
     fmt::print("{}", rates_table(found.calibration, arguments.output.screen()));
     fmt::print("{}, kept in {}\n", found.calibration.traits.name, file.string());
-    if (arguments.backend == "emulated")
+    if (backend.capabilities().arrays == runtime::Arrays::aligned)  // a GPU in the memory of this process
       fmt::print("these are rates of the emulator: they say nothing of a GPU\n");
   }
 }

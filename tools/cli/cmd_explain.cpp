@@ -18,7 +18,6 @@
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tools/cli/commands.h"
-#include "tools/common/calibration.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
@@ -53,7 +52,8 @@ ExplainedDevice device_of(const ExplainArguments& arguments) {
   if (!names_absent_device(arguments.device)) {
     const int number = gpu_number(arguments.device);
     const DeviceTraits traits = checked_backend(arguments.backend, number).traits(number);
-    return {traits, known_calibration(traits).date, calibration_state(traits)};
+    const std::string date = known_calibration(traits).date;
+    return {traits, date, date.empty() ? "not calibrated" : "calibrated on " + date};
   }
   const Calibration named = absent_device(arguments.device);
   if (!arguments.backend.empty() && arguments.backend != named.traits.backend)

@@ -222,8 +222,10 @@ void calibrate_first(const runtime::Backend& backend, int device, TuneArguments&
   constexpr double kShare = 10;  // times the calibration's time is much
   tuner::SessionOptions& session = arguments.session;
   const DeviceTraits traits = backend.traits(device);
+  // An emulator, whose kernels work in the memory of this process, has no rates that say anything.
   if (arguments.no_calibrate || session.cpu_time || session.seconds < kShare * tuner::calibrate_seconds) return;
-  if (arguments.backend == "emulated" || calibration_folder().empty() || !known_calibration(traits).date.empty())
+  if (backend.capabilities().arrays == runtime::Arrays::aligned || calibration_folder().empty() ||
+      !known_calibration(traits).date.empty())
     return;
   fmt::print(stderr, "fourtune: note: {} is not calibrated; that comes first, {:g} s at most (--no-calibrate: not)\n",
              text::shown(traits.name, 200), tuner::calibrate_seconds);

@@ -11,6 +11,7 @@
 
 #include "base/calibration.h"
 #include "fourtune/device_traits.h"
+#include "generator/plan/plan.h"
 #include "runtime/backend_table.h"
 #include "runtime/environment.h"
 #include "tools/common/calibration.h"
@@ -63,7 +64,7 @@ Finding look_at_calibration(const std::string& name, const DeviceTraits& traits)
           fmt::format(
               "untuned plans are chosen as for the machine that the cost models were made on; `fourtune calibrate{}` "
               "measures this one",
-              traits.backend == "cpu" ? "" : " --backend " + traits.backend)};
+              generator::is_gpu(traits.backend) ? " --backend " + traits.backend : "")};
 }
 
 std::vector<Finding> examine_processor() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "generator/plan/plan.h"
 #include "tools/common/errors.h"
 #include "tools/common/progress.h"
 #include "tools/common/stop_on_signal.h"
@@ -54,7 +55,7 @@ std::string what_is_measured(std::string_view backend, std::string_view rate) {
       {"atomics64", "", "atomic additions in f64 to separate words"},
       {"launch", "all cores begin a loop and end it", "a kernel that waits for the one before it"}};
   for (const Row& row : rows)
-    if (row.rate == rate) return backend == "cpu" ? row.processor : row.gpu;
+    if (row.rate == rate) return generator::is_gpu(backend) ? row.gpu : row.processor;
   return {};
 }
 
