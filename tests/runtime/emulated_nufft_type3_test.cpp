@@ -119,12 +119,12 @@ TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
   for (std::size_t l = 0; l < 3; ++l) EXPECT_LE(std::abs(three[l] - 2.0 * std::polar(1.0, -0.5 * some[l])), 1e-3) << l;
 }
 
-// Coordinates by dimension; those that the problem does not have are empty.
-using Coordinates = std::array<std::vector<double>, 3>;
+// AxisPoints by dimension; those that the problem does not have are empty.
+using AxisPoints = std::array<std::vector<double>, 3>;
 
-Coordinates drawn(std::uint64_t seed, int n, const std::vector<std::pair<double, double>>& ranges) {
+AxisPoints drawn(std::uint64_t seed, int n, const std::vector<std::pair<double, double>>& ranges) {
   std::mt19937_64 random(seed);
-  Coordinates points;
+  AxisPoints points;
   for (std::size_t d = 0; d < ranges.size(); ++d)
     for (int j = 0; j < n; ++j)
       points[d].push_back(std::uniform_real_distribution<double>(ranges[d].first, ranges[d].second)(random));
@@ -132,7 +132,7 @@ Coordinates drawn(std::uint64_t seed, int n, const std::vector<std::pair<double,
 }
 
 // The relative error against direct sums.
-double error_of(Transform& transform, const Coordinates& x, const Coordinates& s) {
+double error_of(Transform& transform, const AxisPoints& x, const AxisPoints& s) {
   std::vector<std::complex<double>> strengths, got(s[0].size());
   for (std::size_t j = 0; j < x[0].size(); ++j) strengths.emplace_back(std::cos(5.0 * static_cast<double>(j)), 0.5);
   transform.set_points({static_cast<std::int64_t>(x[0].size()), x[0].data(), x[1].data(), x[2].data(),
@@ -179,7 +179,7 @@ TEST(EmulatedNufftType3, PointsOnCellsOfTheGridAreLocatedByTheMapOfTheirDimensio
                       emulated("emulated;type3=compose;window=pswf(sigma=2,width=8);inner=pswf(sigma=2,width=8);"
                                "sort=bins(bin=4x4x4,cap=40,placement=two_level);targets=none;spread=tile_owned;"
                                "interp=points(lanes=4);fft=plain"));
-  Coordinates x = drawn(3, 40, {{0, 2}, {10, 16}, {-3, -1}});
+  AxisPoints x = drawn(3, 40, {{0, 2}, {10, 16}, {-3, -1}});
   for (const double at : {0.0, 0.5, 1.0})
     x[0].push_back(2 * at), x[1].push_back(10 + 6 * at), x[2].push_back(-3 + 2 * at);
   EXPECT_LE(error_of(transform, x, drawn(4, 30, {{-5, 5}, {-2, 3}, {1, 6}})), 3e-6) << transform.plan();
