@@ -119,7 +119,7 @@ TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
   for (std::size_t l = 0; l < 3; ++l) EXPECT_LE(std::abs(three[l] - 2.0 * std::polar(1.0, -0.5 * some[l])), 1e-3) << l;
 }
 
-// AxisPoints by dimension; those that the problem does not have are empty.
+// Coordinates by dimension; those that the problem does not have are empty.
 using AxisPoints = std::array<std::vector<double>, 3>;
 
 AxisPoints drawn(std::uint64_t seed, int n, const std::vector<std::pair<double, double>>& ranges) {
