@@ -339,12 +339,12 @@ template <class... Parameters>
 FOURTUNE_UNCHECKED void fourtune_call_entry(void (*entry)(Parameters...), void** arguments) {
   fourtune_call(entry, arguments, fourtune_indices<__integer_pack(sizeof...(Parameters))...>());
 }
-#define FOURTUNE_ENTRY(number, entry)                                                                            \
-  extern "C" __attribute__((visibility("default"), no_sanitize("thread"))) void fourtune_emulated_call_##number( \
-      void** arguments) {                                                                                        \
-    fourtune_call_entry(&entry, arguments);                                                                      \
-  }                                                                                                              \
-  extern "C" __attribute__((visibility("default"), no_sanitize("thread"))) int                                   \
-  fourtune_emulated_parameters_##number() {                                                                      \
-    return fourtune_count(&entry);                                                                               \
+#define FOURTUNE_ENTRY(number, entry)                                                                             \
+  extern "C" __attribute__((visibility("default"), no_sanitize("thread"))) void fourtune_emulated_call_##number(  \
+      void** arguments) {                                                                                         \
+    fourtune_call_entry(&entry, arguments);                                                                       \
+  }                                                                                                               \
+  extern "C"                                                                                                      \
+      __attribute__((visibility("default"), no_sanitize("thread"))) int fourtune_emulated_parameters_##number() { \
+    return fourtune_count(&entry);                                                                                \
   }

@@ -144,8 +144,10 @@ TEST(RankPlanning, GpusTryTheExchangesThatThereAre) {
     }
     return found;
   };
-  EXPECT_EQ(exchanges({2, 1, {"", "not aware", "several machines"}}), (std::set<std::string>{"exchange=nccl", "exchange=host"}));
-  EXPECT_EQ(exchanges({2, 1, {"shared", "", "several machines"}}), (std::set<std::string>{"exchange=mpi", "exchange=host"}));
+  EXPECT_EQ(exchanges({2, 1, {"", "not aware", "several machines"}}),
+            (std::set<std::string>{"exchange=nccl", "exchange=host"}));
+  EXPECT_EQ(exchanges({2, 1, {"shared", "", "several machines"}}),
+            (std::set<std::string>{"exchange=mpi", "exchange=host"}));
   EXPECT_EQ(exchanges({2, 1, {"shared", "not aware", ""}}), (std::set<std::string>{"exchange=peer", "exchange=host"}));
   const std::string untuned = RankPlanning({2, 1, {"", "", "several machines"}}, gpu).untuned(problem);
   EXPECT_NE(untuned.find("exchange=nccl"), std::string::npos) << untuned;
