@@ -68,10 +68,11 @@ void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark) {
 void PeerWrites::wait(int slot, int mark) {
   Slot& now = slots_[static_cast<std::size_t>(slot)];
   streams_.wait_for_mark(mark);
-  char said = 0, heard = 0;
+  heard_.resize(now.from.size());
+  char said = 0;
   send_.clear(), receive_.clear();
   for (const int rank : now.to) send_.push_back({rank, &said, 1});
-  for (const int rank : now.from) receive_.push_back({rank, &heard, 1});
+  for (std::size_t i = 0; i < heard_.size(); ++i) receive_.push_back({now.from[i], &heard_[i], 1});
   ranks_.exchange(send_, receive_);
   unread_.insert(unread_.end(), now.rows.begin(), now.rows.end());
 }

@@ -55,6 +55,7 @@ class PeerWrites {
   std::vector<Slot> slots_;
   std::vector<const char*> unread_;  // rows that have arrived and may still be read on Lane::work
   std::vector<Invitation> given_, got_;
+  std::vector<char> heard_;
   std::vector<Message> send_, receive_;  // kept for their memory
 };
 
