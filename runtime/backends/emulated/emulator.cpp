@@ -28,6 +28,17 @@ GuardedMemory filled(std::span<const std::byte> bytes, std::string name) {
   return memory;
 }
 
+std::vector<std::byte> bytes_of(const GuardedMemory& memory, std::size_t size) {
+  return std::vector<std::byte>(memory.data(), memory.data() + size);
+}
+
+// Stores what has changed. Other bytes of the array may belong to others, who write them meanwhile: a rank writes between
+// the rows of another rank that computes.
+void store_changes(std::span<std::byte> array, const std::vector<std::byte>& before, const GuardedMemory& after) {
+  for (std::size_t i = 0; i < array.size(); ++i)
+    if (after.data()[i] != before[i]) array[i] = after.data()[i];
+}
+
 Buffers make_buffers(const generator::GpuProgram& program, std::span<std::byte> first, std::span<std::byte> second) {
   Buffers buffers;
   buffers.in_place = first.data() == second.data();
@@ -51,6 +62,8 @@ Program::Program(generator::GpuProgram program, const CompileOptions& options) :
 void Program::run(std::span<std::byte> first, std::span<std::byte> second, const RunOptions& options,
                   bool second_is_input) {
   Buffers buffers = make_buffers(program_, first, second);
+  const std::vector<std::byte> first_before = bytes_of(buffers.first, first.size());
+  const std::vector<std::byte> second_before = bytes_of(buffers.second, buffers.in_place ? 0 : second.size());
   Engine engine(options);
   engine.attach(buffers.first, true);
   if (!buffers.in_place) engine.attach(buffers.second, second_is_input);
@@ -70,8 +83,8 @@ void Program::run(std::span<std::byte> first, std::span<std::byte> second, const
     engine.launch(module, program_.kernels[static_cast<std::size_t>(launch.kernel)], launch.grid,
                   arguments.pointers().data());
   }
-  std::memcpy(first.data(), buffers.first.data(), first.size());
-  if (!buffers.in_place) std::memcpy(second.data(), buffers.second.data(), second.size());
+  store_changes(first, first_before, buffers.first);
+  if (!buffers.in_place) store_changes(second, second_before, buffers.second);
 }
 
 void run_program(const generator::GpuProgram& program, std::span<std::byte> first, std::span<std::byte> second,
