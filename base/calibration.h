@@ -33,7 +33,7 @@ struct Calibration {
   DeviceTraits traits;  // with the rates
   DeviceRates spread;   // of each rate: half of the interval of at least 95 % of its median, relative
   std::string date;     // of the measurement, UTC: 2026-11-25
-  std::string program;  // that measured: "fourtune 0.6.0"
+  std::string program;  // that measured: "fourtune 0.7.0"
 };
 
 // Where this user's calibrations are: $FOURTUNE_CALIBRATIONS, else the folder "devices" of the user's data. Empty: there
