@@ -42,7 +42,7 @@ class DeviceExchange {
   void forget(bool ends = true) {
     if (way_ == Exchange::peer) peers_.forget(ends);
   }
-  void rethrow() const { peers_.rethrow(); }
+  void rethrow() { peers_.rethrow(); }
   std::int64_t bytes() const;
 
  private:

@@ -48,7 +48,7 @@ class GpuMovedPoints {
   // As those of DeviceExchange.
   void forget(bool ends = true) { exchange_.forget(ends); }
   void settle() { exchange_.settle(); }
-  void rethrow() const { exchange_.rethrow(); }
+  void rethrow() { exchange_.rethrow(); }
   std::int64_t bytes() const { return lists_.held() + exchange_.bytes() + held_; }
 
  private:

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/backends/device_streams.h"
@@ -31,8 +32,8 @@ class PeerWrites {
   void settle() { unread_.clear(); }
   // To be called before arrays end that others may have written to: lets go of all of them where one rank's `ends`.
   void forget(bool ends = true);
-  // Throws what has failed since begin(), which goes on so that other ranks need not wait.
-  void rethrow() const { local_.rethrow(); }
+  // Throws what has failed since the last time; all above go on after a failure, so that other ranks need not wait.
+  void rethrow() { std::exchange(local_, {}).rethrow(); }
 
  private:
   // Where the rows of a message are to go.

@@ -72,8 +72,8 @@ CalibrateResult calibrate(const runtime::Backend& backend, int device, const Cal
   if (!gpu && backend.capabilities().arrays != runtime::Arrays::host)
     throw Error(Status::unsupported,
                 fmt::format("backend '{}' cannot be calibrated: it runs no kernels of this program", backend.name()));
-  // Times of a GPU's events are not lengthened by other work of the processor. A backend of its own gives the GPU back
-  // at the end, also where the caller's lives on.
+  // Times of a GPU's events are not lengthened by other work of the processor. A separate backend gives the GPU back at
+  // the end, also where the caller's lives on.
   const auto own = gpu ? gpu->with_programs(runtime::gpu::generated_programs()) : nullptr;
   CalibrateResult result =
       gpu ? measure_rates(gpu_tests(dynamic_cast<const runtime::gpu::ProgramBackend&>(*own), device), options,

@@ -23,12 +23,12 @@ constexpr double kCache = 48e6;        // largest grid in bytes that stays in th
 
 // Speed of this device relative to the measured one: by its traits, and by its rates where it is calibrated.
 struct Speed {
-  double compute = 1, bandwidth = 4.8e12, launch = kLaunch;
+  double compute = 1, bandwidth = reference_gpu_bandwidth, launch = kLaunch;
   explicit Speed(const DeviceTraits& traits) {
     const DeviceRates &here = traits.rates, &there = reference_gpu;
     const double clocks = traits.multiprocessors * traits.clock_hz;
     if (clocks > 0) {
-      compute = clocks / (132 * 1.98e9);
+      compute = clocks / reference_gpu_clocks;
       // What it computes in a clock, at the clocks that it keeps under load.
       compute /= times_slower(here.flops32 / clocks, there.flops32 / reference_gpu_clocks);
     }
