@@ -1,15 +1,13 @@
 // The deterministic option: the same bits on any number of ranks and threads.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "tests/distributed/support.h"
+#include "tests/distributed/fft_support.h"
 
 namespace fourtune::test {
 namespace {
 
 template <class T>
-void compare(const std::string& token) {
+void expect_bits_of_one_rank(const std::string& token) {
   const Whole<T> whole = draw<T>(token, 5);
   for (const bool adjoint : {false, true}) {
     SCOPED_TRACE(token + (adjoint ? " adjoint" : ""));
@@ -30,33 +28,28 @@ void compare(const std::string& token) {
 }
 
 TEST(DistributedBits, TypesOneAndTwo) {
-  compare<double>("nufft:type=1,n=40x60,m=3000,prec=f64,tol=1e-8");
-  compare<float>("nufft:type=2,n=33x70,m=3000,prec=f32,tol=1e-4");
-  compare<float>("nufft:type=1,n=24x20x56,m=9000,prec=f32,tol=1e-5");
-  compare<double>("nufft:type=2,n=18x31x50,m=5000,prec=f64,tol=1e-7");
+  expect_bits_of_one_rank<double>("nufft:type=1,n=40x60,m=3000,prec=f64,tol=1e-8");
+  expect_bits_of_one_rank<float>("nufft:type=2,n=33x70,m=3000,prec=f32,tol=1e-4");
+  expect_bits_of_one_rank<float>("nufft:type=1,n=24x20x56,m=9000,prec=f32,tol=1e-5");
+  expect_bits_of_one_rank<double>("nufft:type=2,n=18x31x50,m=5000,prec=f64,tol=1e-7");
 }
 
 TEST(DistributedBits, Batches) {
-  compare<float>("nufft:type=1,n=20x24x40,m=4000,prec=f32,tol=1e-4,batch=3");
-  compare<double>("nufft:type=2,n=30x64,m=2000,prec=f64,tol=1e-6,batch=4");
+  expect_bits_of_one_rank<float>("nufft:type=1,n=20x24x40,m=4000,prec=f32,tol=1e-4,batch=3");
+  expect_bits_of_one_rank<double>("nufft:type=2,n=30x64,m=2000,prec=f64,tol=1e-6,batch=4");
 }
 
 // A window that reaches over 15 cells needs layers as thick.
-TEST(DistributedBits, WideWindows) { compare<double>("nufft:type=1,n=16x16x60,m=4000,prec=f64,tol=1e-13"); }
+TEST(DistributedBits, WideWindows) {
+  expect_bits_of_one_rank<double>("nufft:type=1,n=16x16x60,m=4000,prec=f64,tol=1e-13");
+}
 
 template <class In, class Out>
-void compare_fft(const std::string& token) {
+void expect_fft_bits_of_one_rank(const std::string& token) {
   SCOPED_TRACE(token);
   const Problem problem = parse_problem(token);
   const auto run = [&](MPI_Comm comm, int threads) {
-    DistributedTransform transform(token, MPI_Comm_c2f(comm), reproducible(threads));
-    const auto in = input_sizes(problem), out = output_sizes(problem);
-    std::vector<In> whole(static_cast<std::size_t>(in[0] * in[1] * in[2] * problem.batch));
-    for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = In(std::sin(static_cast<double>(i * i)));
-    auto first = take(whole, in, transform.first_part(), problem.batch);
-    std::vector<Out> second(static_cast<std::size_t>(transform.second_part().count() * problem.batch));
-    transform.execute(first.data(), second.data());
-    return gathered(second, out, transform.second_part(), problem.batch, comm);
+    return together<In, Out>(problem, false, reproducible(threads), comm).second;
   };
   const auto alone = run(MPI_COMM_SELF, 1);
   for (const int threads : {1, 3}) EXPECT_TRUE(same_bits(run(MPI_COMM_WORLD, threads), alone)) << threads << " threads";
@@ -68,10 +61,10 @@ TEST(DistributedBits, Ffts) {
   for (const char* size : {"36x50", "24x17x30", "8x1x20", "1x12x9", "64x3x11"})
     for (const char* batch : {"", ",batch=2"}) {
       const std::string n = std::string(",n=") + size;
-      compare_fft<F, F>("fft:type=c2c" + n + ",prec=f32" + batch);
-      compare_fft<D, D>("fft:type=c2c" + n + ",prec=f64" + batch + ",sign=1");
-      compare_fft<double, D>("fft:type=r2c" + n + ",prec=f64" + batch);
-      compare_fft<F, float>("fft:type=c2r" + n + ",prec=f32" + batch);
+      expect_fft_bits_of_one_rank<F, F>("fft:type=c2c" + n + ",prec=f32" + batch);
+      expect_fft_bits_of_one_rank<D, D>("fft:type=c2c" + n + ",prec=f64" + batch + ",sign=1");
+      expect_fft_bits_of_one_rank<double, D>("fft:type=r2c" + n + ",prec=f64" + batch);
+      expect_fft_bits_of_one_rank<F, float>("fft:type=c2r" + n + ",prec=f32" + batch);
     }
 }
 

@@ -12,15 +12,6 @@
 namespace fourtune::test {
 namespace {
 
-Options forced(const std::string& plan, bool deterministic = false) {
-  Options options;
-  options.default_databases = false;
-  options.threads = 1;
-  options.plan = plan;
-  options.deterministic = deterministic;
-  return options;
-}
-
 // The geometry of a plan, from its text.
 struct Geometry {
   std::array<std::int64_t, 3> fine{1, 1, 1}, tile{1, 1, 1};
@@ -54,8 +45,6 @@ std::vector<std::int64_t> cuts(std::int64_t cells, std::int64_t side, int ranks)
   starts.push_back(cells);
   return starts;
 }
-
-std::int64_t part_of(std::int64_t n, int rank, int ranks) { return n / ranks + (rank < n % ranks ? 1 : 0); }
 
 template <class T>
 void count_nufft(const std::string& token, bool deterministic, const std::string& chunks = "") {

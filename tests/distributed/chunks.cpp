@@ -21,7 +21,7 @@ Options slabs(const std::string& chunks, bool fft) {
 }
 
 template <class T>
-void compare(const std::string& token) {
+void expect_bits_of_one_piece(const std::string& token) {
   const Whole<T> whole = draw<T>(token, 3);
   for (const bool adjoint : {false, true}) {
     const auto alone = result_of(whole, Way{slabs("", false), MPI_COMM_SELF, Deal::even, adjoint});
@@ -35,9 +35,9 @@ void compare(const std::string& token) {
 }
 
 TEST(DistributedChunks, TypesOneAndTwo) {
-  compare<double>("nufft:type=1,n=20x30,m=900,prec=f64,tol=1e-7,batch=5");
-  compare<float>("nufft:type=2,n=12x2x18,m=500,prec=f32,tol=1e-4,batch=4");
-  compare<double>("nufft:type=2,n=9x16x12,m=500,prec=f64,tol=1e-5,batch=7");
+  expect_bits_of_one_piece<double>("nufft:type=1,n=20x30,m=900,prec=f64,tol=1e-7,batch=5");
+  expect_bits_of_one_piece<float>("nufft:type=2,n=12x2x18,m=500,prec=f32,tol=1e-4,batch=4");
+  expect_bits_of_one_piece<double>("nufft:type=2,n=9x16x12,m=500,prec=f64,tol=1e-5,batch=7");
 }
 
 // What a transform writes, and after it what its adjoint makes of that, as numbers of one kind.
@@ -61,7 +61,7 @@ std::vector<std::complex<double>> transformed(const std::string& token, const Op
 }
 
 template <class In, class Out>
-void compare_fft(const std::string& token) {
+void expect_fft_bits_of_one_piece(const std::string& token) {
   const auto alone = transformed<In, Out>(token, slabs("", true), MPI_COMM_SELF);
   for (const char* chunks : kChunks)
     EXPECT_TRUE(same_bits(transformed<In, Out>(token, slabs(chunks, true), MPI_COMM_WORLD), alone))
@@ -73,9 +73,9 @@ TEST(DistributedChunks, Ffts) {
   using D = std::complex<double>;
   for (const char* size : {"22x26", "12x9x14", "8x1x5"}) {
     const std::string n = std::string(",n=") + size;
-    compare_fft<D, D>("fft:type=c2c" + n + ",prec=f64,batch=4,sign=1");
-    compare_fft<double, D>("fft:type=r2c" + n + ",prec=f64,batch=3");
-    compare_fft<F, float>("fft:type=c2r" + n + ",prec=f32");
+    expect_fft_bits_of_one_piece<D, D>("fft:type=c2c" + n + ",prec=f64,batch=4,sign=1");
+    expect_fft_bits_of_one_piece<double, D>("fft:type=r2c" + n + ",prec=f64,batch=3");
+    expect_fft_bits_of_one_piece<F, float>("fft:type=c2r" + n + ",prec=f32");
   }
 }
 

@@ -15,14 +15,6 @@ const std::string kToken = "nufft:type=1,n=16x20,prec=f64,tol=1e-6";
 bool last() { return rank_of(MPI_COMM_WORLD) + 1 == size_of(MPI_COMM_WORLD); }
 int world() { return MPI_Comm_c2f(MPI_COMM_WORLD); }
 
-Options forced(const std::string& plan = "") {
-  Options options;
-  options.default_databases = false;
-  options.threads = 1;
-  options.plan = plan;
-  return options;
-}
-
 // Every rank throws this status; one that talks of a rank names the right one.
 void expect_everywhere(Status expected, const std::function<void()>& work, const std::string& word) {
   std::string message;

@@ -6,19 +6,12 @@
 namespace fourtune::test {
 namespace {
 
-Options one_thread() {
-  Options options;
-  options.default_databases = false;
-  options.threads = 1;
-  return options;
-}
-
 template <class In, class Out>
 void compare(const Problem& problem) {
   for (const bool adjoint : {false, true}) {
     SCOPED_TRACE(to_token(problem) + (adjoint ? " adjoint" : ""));
-    const auto right = alone<In, Out>(problem, adjoint, one_thread());
-    const auto result = together<In, Out>(problem, adjoint, one_thread(), MPI_COMM_WORLD);
+    const auto right = alone<In, Out>(problem, adjoint, forced());
+    const auto result = together<In, Out>(problem, adjoint, forced(), MPI_COMM_WORLD);
     const double allowed = 30 * epsilon(problem.precision);
     EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0);
     EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed);
@@ -67,7 +60,7 @@ TEST(DistributedFft, Batches) {
 }
 
 TEST(DistributedFft, AForcedLibraryPlanRunsOnEveryRank) {
-  Options options = one_thread();
+  Options options = forced();
   options.plan = "cpu;threads=1;fft=fftw(rigor=estimate)";
   const Problem problem = parse_problem("fft:type=c2c,n=16x12x20,prec=f64");
   std::string message;
@@ -75,7 +68,7 @@ TEST(DistributedFft, AForcedLibraryPlanRunsOnEveryRank) {
       [&] {
         const auto result =
             together<std::complex<double>, std::complex<double>>(problem, false, options, MPI_COMM_WORLD);
-        const auto right = alone<std::complex<double>, std::complex<double>>(problem, false, one_thread());
+        const auto right = alone<std::complex<double>, std::complex<double>>(problem, false, forced());
         EXPECT_LE(error_of(result.second, right.second), 30 * epsilon(problem.precision));
       },
       &message);
@@ -85,8 +78,8 @@ TEST(DistributedFft, AForcedLibraryPlanRunsOnEveryRank) {
 
 TEST(DistributedFft, AnInverseTakesThePartsOfItsForwardTransform) {
   const int world = MPI_Comm_c2f(MPI_COMM_WORLD);
-  DistributedTransform forward("fft:type=r2c,n=18x14x16,prec=f64", world, one_thread());
-  DistributedTransform inverse("fft:type=c2r,n=18x14x16,prec=f64,sign=1", world, one_thread());
+  DistributedTransform forward("fft:type=r2c,n=18x14x16,prec=f64", world, forced());
+  DistributedTransform inverse("fft:type=c2r,n=18x14x16,prec=f64,sign=1", world, forced());
   EXPECT_EQ(forward.first_part().size, inverse.second_part().size);
   EXPECT_EQ(forward.second_part().first, inverse.first_part().first);
   EXPECT_EQ(forward.second_part().size, inverse.first_part().size);

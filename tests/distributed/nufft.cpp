@@ -10,13 +10,6 @@
 namespace fourtune::test {
 namespace {
 
-Options quiet() {
-  Options options;
-  options.default_databases = false;
-  options.threads = 1;
-  return options;
-}
-
 template <class T>
 void expect_right(const std::string& token, const Way& way, unsigned seed = 1) {
   SCOPED_TRACE(token + " plan=" + way.options.plan + (way.adjoint ? " adjoint" : "") + " deal " +
@@ -47,7 +40,7 @@ TEST(Distributed, EveryPlanAgreesWithDirectSums) {
   for (const std::string& token : kTokens)
     for (const char* plan : {"", "ranks=slabs", "ranks=slabs(balance=planes)", "ranks=replicated"})
       for (const Deal deal : {Deal::even, Deal::all_on_last, Deal::uneven}) {
-        Way way{quiet(), MPI_COMM_WORLD, deal, false};
+        Way way{forced(), MPI_COMM_WORLD, deal, false};
         way.options.plan = plan;
         expect_right(token, way);
       }
@@ -56,7 +49,7 @@ TEST(Distributed, EveryPlanAgreesWithDirectSums) {
 TEST(Distributed, TheAdjointMovesDataTheOtherWay) {
   for (const std::string& token : kTokens)
     for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
-      Way way{quiet(), MPI_COMM_WORLD, Deal::even, true};
+      Way way{forced(), MPI_COMM_WORLD, Deal::even, true};
       way.options.plan = plan;
       expect_right(token, way);
     }
@@ -67,7 +60,7 @@ TEST(Distributed, TransformsOfABatchShareTheirPoints) {
                                   "nufft:type=2,n=10x12x16,m=300,prec=f32,tol=1e-4,batch=5"})
     for (const char* plan : {"ranks=slabs", "ranks=replicated"})
       for (const bool adjoint : {false, true}) {
-        Way way{quiet(), MPI_COMM_WORLD, Deal::uneven, adjoint};
+        Way way{forced(), MPI_COMM_WORLD, Deal::uneven, adjoint};
         way.options.plan = plan;
         expect_right(token, way);
       }
@@ -75,7 +68,7 @@ TEST(Distributed, TransformsOfABatchShareTheirPoints) {
 
 TEST(Distributed, ModesMayBeInTheOrderOfFfts) {
   for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
-    Way way{quiet(), MPI_COMM_WORLD, Deal::even, false};
+    Way way{forced(), MPI_COMM_WORLD, Deal::even, false};
     way.options.plan = plan;
     way.options.mode_order = ModeOrder::fft;
     for (const std::string& token : kTokens) expect_right(token, way);
@@ -84,7 +77,7 @@ TEST(Distributed, ModesMayBeInTheOrderOfFfts) {
 
 TEST(Distributed, NoPointsAtAll) {
   for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
-    Way way{quiet(), MPI_COMM_WORLD, Deal::even, false};
+    Way way{forced(), MPI_COMM_WORLD, Deal::even, false};
     way.options.plan = plan;
     expect_right("nufft:type=1,n=16x20x18,m=0,prec=f64,tol=1e-7", way);
     expect_right("nufft:type=2,n=16x20x18,m=0,prec=f64,tol=1e-7", way);
@@ -93,7 +86,7 @@ TEST(Distributed, NoPointsAtAll) {
 
 TEST(Distributed, MoreRanksThanRowsOfModes) {
   for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
-    Way way{quiet(), MPI_COMM_WORLD, Deal::even, false};
+    Way way{forced(), MPI_COMM_WORLD, Deal::even, false};
     way.options.plan = plan;
     expect_right("nufft:type=1,n=20x2x24,m=300,prec=f64,tol=1e-7", way);
     expect_right("nufft:type=2,n=1x40,m=200,prec=f64,tol=1e-7", way);
@@ -101,7 +94,7 @@ TEST(Distributed, MoreRanksThanRowsOfModes) {
 }
 
 TEST(Distributed, SeveralThreadsPerRank) {
-  Way way{quiet(), MPI_COMM_WORLD, Deal::uneven, false};
+  Way way{forced(), MPI_COMM_WORLD, Deal::uneven, false};
   way.options.threads = 3;
   way.options.plan = "ranks=slabs";
   for (const std::string& token : kTokens) expect_right(token, way);
@@ -111,12 +104,12 @@ TEST(Distributed, TypeThreeSharesTheShorterSide) {
   for (const std::string token :
        {"nufft:type=3,dim=2,m=300,k=200,prec=f64,tol=1e-8", "nufft:type=3,dim=3,m=150,k=400,prec=f32,tol=1e-4,batch=2"})
     for (const Deal deal : {Deal::even, Deal::all_on_last, Deal::uneven})
-      for (const bool adjoint : {false, true}) expect_right(token, Way{quiet(), MPI_COMM_WORLD, deal, adjoint});
+      for (const bool adjoint : {false, true}) expect_right(token, Way{forced(), MPI_COMM_WORLD, deal, adjoint});
 }
 
 TEST(Distributed, PointsCanBeSetAgain) {
   const Whole<double> whole = draw<double>("nufft:type=1,n=20x24x22,m=900,prec=f64,tol=1e-7", 3);
-  Options options = quiet();
+  Options options = forced();
   options.plan = "ranks=slabs";
   DistributedTransform transform("nufft:type=1,n=20x24x22,prec=f64,tol=1e-7", MPI_Comm_c2f(MPI_COMM_WORLD), options);
   for (const Deal deal : {Deal::even, Deal::all_on_last, Deal::uneven}) {

@@ -185,8 +185,6 @@ TEST(DistributedPencils, HaveTheBitsOfSlabsOnOneRank) {
 
 // Bytes ------------------------------------------------------------------------------------------------------------
 
-std::int64_t part_of(std::int64_t n, int place, int parts) { return n / parts + (place < n % parts ? 1 : 0); }
-
 // x: elements of a row of the spectrum.
 void count(const std::string& token, std::int64_t x, const std::string& chunks) {
   const Problem p = parse_problem(token);

@@ -47,6 +47,19 @@ struct Whole {
   std::vector<Complex> points, modes;  // values, of all transforms; modes are targets' values for type 3
 };
 
+// A plan that is given, on one thread.
+inline Options forced(const std::string& plan = "", bool deterministic = false) {
+  Options options;
+  options.default_databases = false;
+  options.threads = 1;
+  options.plan = plan;
+  options.deterministic = deterministic;
+  return options;
+}
+
+// Of n planes, those that a rank has.
+inline std::int64_t part_of(std::int64_t n, int rank, int ranks) { return n / ranks + (rank < n % ranks ? 1 : 0); }
+
 // Deterministic transforms, which read no database.
 inline Options reproducible(int threads) {
   Options options;

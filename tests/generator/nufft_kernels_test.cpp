@@ -329,11 +329,12 @@ class NufftKernels : public ::testing::TestWithParam<Case> {};
 TEST_P(NufftKernels, AgreeWithTheDirectSumInEveryOrder) {
   const Case& c = GetParam();
   const Prepared p = prepare(c);
+  auto program = compiled_quickly(p.program);
   for (const auto order : {runtime::emulated::Order::forward, runtime::emulated::Order::reverse}) {
     RunOptions options;
     options.threads = options.blocks = order;
     std::vector<std::byte> first = p.first, second = p.second;
-    run_program(p.program, first, second, options);
+    program.run(first, second, options);
     if (p.right.empty()) continue;
     EXPECT_EQ(wrong(c, p, second), "");
   }
@@ -362,6 +363,7 @@ class NufftDeterministic : public ::testing::TestWithParam<Case> {};
 TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
   const Case& c = GetParam();
   const Prepared p = prepare(c);
+  auto program = compiled_quickly(p.program);
   std::vector<std::byte> seen;
   for (const std::uint64_t seed : {0u, 1u, 2u, 3u}) {
     RunOptions options;
@@ -370,7 +372,7 @@ TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
                                                    : runtime::emulated::Order::random;
     options.seed = seed + 1;
     std::vector<std::byte> first = p.first, second = p.second;
-    run_program(p.program, first, second, options);
+    program.run(first, second, options);
     EXPECT_EQ(wrong(c, p, second), "");
     if (!seen.empty()) {
       EXPECT_EQ(second, seen);
@@ -388,11 +390,12 @@ TEST(NufftDeterministic, TwiceKeepsWhatTheUnitLeavesOut) {
       c.points = Points::spot;
       const Prepared p = prepare(c);
       const auto points = make_points(c);
+      auto program = compiled_quickly(p.program);
       const auto spread = [&](Complex strength) {
         std::vector<Complex> values = unpacked(p.first, Precision::f64);
         values[0] = strength;
         std::vector<std::byte> first = packed_complex(values, Precision::f64), second = p.second;
-        run_program(p.program, first, second, {});
+        program.run(first, second, {});
         return unpacked(second, Precision::f64);
       };
       std::vector<Complex> with = spread({0x1p40, -0x1p40}), without = spread(0);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ struct Case {
   int transforms = 1;
   bool late = false;     // scratch for large coarse bins is added after the first attempt
   bool batches = false;  // with scratch for at most a quarter of the points, so these bins are sorted in turns
+
+  // Without it GoogleTest prints the bytes of all cases each time that the program starts, for half of that time.
+  friend void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 };
 
 // The coordinates that the kernel receives: exact numbers in its precision, stored as doubles.
@@ -232,6 +236,11 @@ inline Prepared prepare(const Case& c) {
   p.allowed += 0.5 * eps * beta;                                                            // of the exponent
   if (c.points == Points::edges) p.allowed += beta * std::exp(-beta) * std::sqrt(2 * eps);  // of the root at its ends
   return p;
+}
+
+// For runs without checks. These cases have so few points that compiling takes longer than running.
+inline runtime::emulated::Program compiled_quickly(const GpuProgram& program) {
+  return runtime::emulated::Program(program, {.quick = true});
 }
 
 inline std::string wrong(const Case& c, const Prepared& p, std::span<const std::byte> second) {

@@ -17,7 +17,6 @@ namespace fourtune::runtime::cpu {
 namespace {
 
 constexpr std::int64_t kSets[] = {HWY_SCALAR, HWY_AVX2 | HWY_SCALAR, HWY_AVX3 | HWY_AVX2 | HWY_SCALAR};
-bool is_there(std::int64_t targets) { return (targets & ~hwy::SupportedTargets() & (HWY_AVX2 | HWY_AVX3)) == 0; }
 
 // Points of magnitudes 10^low to 10^high, and the same in turns, reduced like the reference sums with all digits.
 template <class T>
@@ -48,7 +47,7 @@ void expect_folded(int dim, int low, int high, bool odd_tiles) {
   const auto want_grid = reference.spread(values.data(), nullptr);
   const auto want_values = reference.interpolate(cells.data(), nullptr);
   for (const std::int64_t targets : kSets) {
-    if (!is_there(targets)) continue;
+    if (!can_run(targets)) continue;
     const ForcedTargets forced(targets);
     auto gridder = make_gridder<T>(spec);
     gridder->set_points(m, far.points.data(0, dim), far.points.data(1, dim), far.points.data(2, dim), radians());
@@ -90,7 +89,7 @@ TEST(GridderFarPoints, ALargeGridSeesTheDigitsBehindTheFactors) {
 // Maps other than radians have no table of digits: far points stay inside the grid, whatever their meaning.
 TEST(GridderFarPoints, OtherMapsStayInTheGrid) {
   for (const std::int64_t targets : kSets) {
-    if (!is_there(targets)) continue;
+    if (!can_run(targets)) continue;
     const ForcedTargets forced(targets);
     for (const bool odd_tiles : {false, true}) {
       GridderSpec spec = make_spec(2, small_grid(2), 5, 16);

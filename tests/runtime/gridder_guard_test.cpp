@@ -17,6 +17,7 @@
 #include "generator/window/fft_size.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
+#include "tests/runtime/forced_targets.h"
 #include "tuner/measure/guarded_memory.h"
 
 namespace fourtune {
@@ -141,8 +142,9 @@ class GuardedRun {
 class GridderGuard : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override {
-    if ((hwy::SupportedTargets() & GetParam().target) == 0 && GetParam().target != HWY_SCALAR)
-      GTEST_SKIP() << "this processor has no " << GetParam().name << ": its kernels were NOT tested here";
+    if (!runtime::cpu::can_run(GetParam().target))
+      GTEST_SKIP() << "no " << GetParam().name
+                   << " on this processor or in this build: its kernels were NOT tested here";
     hwy::SetSupportedTargetsForTest(GetParam().with);
   }
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }

@@ -54,7 +54,6 @@ void run(const GridderSpec& spec, std::vector<std::complex<T>>& grid, std::vecto
 
 template <class T>
 void compare_all() {
-  const std::int64_t supported = hwy::SupportedTargets();
   for (int dim = 1; dim <= 3; ++dim) {
     for (int w = generator::kMinWidth; w <= generator::kMaxWidth; ++w) {
       for (const bool direct : {false, true}) {
@@ -70,7 +69,7 @@ void compare_all() {
         }
         std::vector<std::complex<T>> grid, values, first_grid, first_values;
         for (const Isa& isa : kIsas) {
-          if ((isa.targets & ~supported & (HWY_AVX2 | HWY_AVX3)) != 0) continue;
+          if (!can_run(isa.targets)) continue;
           const ForcedTargets forced(isa.targets);
           run<T>(spec, grid, values);
           if (first_grid.empty()) {
@@ -90,11 +89,10 @@ TEST(GridderIsa, EveryInstructionSetGivesTheSameSumsInSinglePrecision) { compare
 TEST(GridderIsa, EveryInstructionSetGivesTheSameSumsInDoublePrecision) { compare_all<double>(); }
 
 TEST(GridderIsa, TheForcedInstructionSetIsTheOneThatRuns) {
-  const std::int64_t supported = hwy::SupportedTargets();
   const Tiling tiling = make_tiling(3, {32, 32, 32}, 6, {16, 16, 16}, 8);
   const WeightTables<float> tables;
   for (const Isa& isa : kIsas) {
-    if ((isa.targets & ~supported & (HWY_AVX2 | HWY_AVX3)) != 0) continue;
+    if (!can_run(isa.targets)) continue;
     const ForcedTargets forced(isa.targets);
     const Kernels<float> kernels = select_kernels<float>(tiling, tables);
     EXPECT_STREQ(kernels.isa, isa.name);

@@ -14,6 +14,7 @@
 
 #include "generator/window/window.h"
 #include "runtime/backends/cpu/gridder/targets.h"
+#include "tests/runtime/forced_targets.h"
 #include "tuner/measure/guarded_memory.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -188,8 +189,8 @@ int run_all() {
 }
 
 void run_with(std::int64_t target, const char* name) {
-  const std::int64_t supported = hwy::SupportedTargets();
-  if ((supported & target) == 0) GTEST_SKIP() << "this processor has no " << name << ": its lines were NOT tested here";
+  if (!can_run(target))
+    GTEST_SKIP() << "no " << name << " on this processor or in this build: its lines were NOT tested here";
   hwy::SetSupportedTargetsForTest(target | HWY_SCALAR);
   const int single = run_all<float>(), twice = run_all<double>();
   hwy::SetSupportedTargetsForTest(0);

@@ -15,8 +15,6 @@
 namespace fourtune::test {
 namespace {
 
-std::int64_t part_of(std::int64_t n, int rank, int ranks) { return n / ranks + (rank < n % ranks ? 1 : 0); }
-
 TEST(DistributedGpuBytes, FftsSendWhatEndsOnOtherRanksOnce) {
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   Options options;

@@ -13,14 +13,14 @@ std::vector<std::string> exchanges() {
   return {"nccl", "mpi", "host", "peer"};
 }
 
-int problems = 0;  // that were compared
+int slab_problems = 0;  // that were compared
 
 // Every exchange in both directions, each with one deal.
 template <class T>
-void compare(const std::string& token, ModeOrder order, const std::string& chunks = "chunks=1") {
+void compare_slabs(const std::string& token, ModeOrder order, const std::string& chunks = "chunks=1") {
   const Whole<T> whole = draw<T>(token, 11);
   const auto forward = direct(whole, false, order), back = direct(whole, true, order);
-  int turn = problems++;
+  int turn = slab_problems++;
   for (const std::string& exchange : exchanges())
     for (const bool adjoint : {false, true}) {
       const Deal deal = deal_in_turn(turn++);
@@ -35,38 +35,39 @@ void compare(const std::string& token, ModeOrder order, const std::string& chunk
 }
 
 TEST(DistributedGpuSlabs, TypeOne) {
-  compare<float>("nufft:type=1,n=10x9x24,m=300,prec=f32,tol=1e-4", ModeOrder::centred);
-  compare<double>("nufft:type=1,n=6x7x40,m=200,prec=f64,tol=1e-9", ModeOrder::fft, "chunks=2,cut=columns");
+  compare_slabs<float>("nufft:type=1,n=10x9x24,m=300,prec=f32,tol=1e-4", ModeOrder::centred);
+  compare_slabs<double>("nufft:type=1,n=6x7x40,m=200,prec=f64,tol=1e-9", ModeOrder::fft, "chunks=2,cut=columns");
 }
 
 TEST(DistributedGpuSlabs, TypeTwo) {
-  compare<double>("nufft:type=2,n=10x9x24,m=300,prec=f64,tol=1e-6", ModeOrder::fft, "chunks=3,cut=planes");
-  compare<float>("nufft:type=2,n=8x3x36,m=200,prec=f32,tol=1e-3", ModeOrder::centred, "chunks=2,cut=columns");
+  compare_slabs<double>("nufft:type=2,n=10x9x24,m=300,prec=f64,tol=1e-6", ModeOrder::fft, "chunks=3,cut=planes");
+  compare_slabs<float>("nufft:type=2,n=8x3x36,m=200,prec=f32,tol=1e-3", ModeOrder::centred, "chunks=2,cut=columns");
 }
 
 TEST(DistributedGpuSlabs, TwoDimensions) {
-  compare<double>("nufft:type=1,n=14x50,m=400,prec=f64,tol=1e-6", ModeOrder::centred);
-  compare<float>("nufft:type=2,n=9x45,m=300,prec=f32,tol=1e-4", ModeOrder::fft, "chunks=2,cut=planes");
+  compare_slabs<double>("nufft:type=1,n=14x50,m=400,prec=f64,tol=1e-6", ModeOrder::centred);
+  compare_slabs<float>("nufft:type=2,n=9x45,m=300,prec=f32,tol=1e-4", ModeOrder::fft, "chunks=2,cut=planes");
 }
 
 TEST(DistributedGpuSlabs, Batches) {
-  compare<float>("nufft:type=1,n=6x8x20,m=150,prec=f32,tol=1e-3,batch=3", ModeOrder::centred, "chunks=2,cut=batch");
-  compare<double>("nufft:type=2,n=8x40,m=200,prec=f64,tol=1e-5,batch=4", ModeOrder::fft, "chunks=3,cut=batch");
+  compare_slabs<float>("nufft:type=1,n=6x8x20,m=150,prec=f32,tol=1e-3,batch=3", ModeOrder::centred,
+                       "chunks=2,cut=batch");
+  compare_slabs<double>("nufft:type=2,n=8x40,m=200,prec=f64,tol=1e-5,batch=4", ModeOrder::fft, "chunks=3,cut=batch");
 }
 
 // Fewer rows than ranks: some have no cells.
 TEST(DistributedGpuSlabs, ThinGrids) {
-  compare<float>("nufft:type=1,n=5x4x6,m=100,prec=f32,tol=1e-3", ModeOrder::centred);
-  compare<double>("nufft:type=2,n=7x12,m=100,prec=f64,tol=1e-6", ModeOrder::centred);
+  compare_slabs<float>("nufft:type=1,n=5x4x6,m=100,prec=f32,tol=1e-3", ModeOrder::centred);
+  compare_slabs<double>("nufft:type=2,n=7x12,m=100,prec=f64,tol=1e-6", ModeOrder::centred);
 }
 
 // The same bits on any number of ranks, wherever the points are. Rank 0 knows those of one rank.
 template <class T>
-void compare_bits(const std::string& token) {
+void compare_slab_bits(const std::string& token) {
   const Whole<T> whole = draw<T>(token, 5);
   Options options = on_gpus("");
   options.deterministic = true;
-  int turn = problems++;
+  int turn = slab_problems++;
   for (const bool adjoint : {false, true}) {
     SCOPED_TRACE(token + (adjoint ? " adjoint" : ""));
     const Deal deal = deal_in_turn(turn++);
@@ -81,10 +82,10 @@ void compare_bits(const std::string& token) {
 }
 
 TEST(DistributedGpuSlabs, DeterministicBits) {
-  compare_bits<float>("nufft:type=1,n=8x10x28,m=400,prec=f32,tol=1e-4");
-  compare_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7");
-  compare_bits<double>("nufft:type=1,n=12x50,m=400,prec=f64,tol=1e-11,batch=2");
-  compare_bits<float>("nufft:type=2,n=10x44,m=300,prec=f32,tol=1e-5,batch=2");
+  compare_slab_bits<float>("nufft:type=1,n=8x10x28,m=400,prec=f32,tol=1e-4");
+  compare_slab_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7");
+  compare_slab_bits<double>("nufft:type=1,n=12x50,m=400,prec=f64,tol=1e-11,batch=2");
+  compare_slab_bits<float>("nufft:type=2,n=10x44,m=300,prec=f32,tol=1e-5,batch=2");
 }
 
 TEST(DistributedGpuSlabs, APointThatIsNotFiniteIsNamedOnAllRanks) {
