@@ -55,7 +55,9 @@ class GpuMovedPoints {
   std::int64_t item_bytes(bool complex) const { return (complex ? 2 : 1) * real_bytes(problem_.precision); }
   void list(const std::vector<std::int32_t>& owners, const std::vector<std::int32_t>& neighbours);
   DeviceBlocks blocks(char* packed, char* arrived, std::int64_t item, bool out) const;
-  void exchange(int slot, char* packed, char* arrived, std::int64_t item, bool out);
+  // Items of this rank's points go to where their points are: to `arrived`, packed for the ranks' messages or, by peer
+  // writes, straight into the other GPUs' memory.
+  void send(gpu::Part& sending, void* items, char* arrived, bool complex, LocalWork& local);
 
   const Communicator& ranks_;
   Problem problem_;
@@ -70,7 +72,7 @@ class GpuMovedPoints {
   // First place of every destination in the list, and the end; those that came from each rank likewise. Two for a rank:
   // points of its cells, and copies.
   std::vector<std::int64_t> sent_{0}, received_{0};
-  gpu::Part packing_reals_, packing_, unpacking_;
+  gpu::Part sending_reals_, sending_, unpacking_, unpacking_own_;
   DeviceArray packed_;
   std::array<DeviceArray, 3> coordinates_;
 };

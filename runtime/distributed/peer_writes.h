@@ -5,10 +5,12 @@
 //           (Invitation); it copies to whoever told it
 //   wait    when its copies are done it says so to those whose memory they are in, and hears the same
 //
-// The words pass by MPI between the hosts; the copies run on a lane.
+// The words pass by MPI between the hosts; the copies run on a lane. Kernels may write in their place.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,10 @@ class PeerWrites {
   // Collective, as all below but settle() and rethrow(). Copies follow all work on Lane::work, and are marked there by
   // `mark`.
   void begin(int slot, const DeviceBlocks& blocks, int mark);
+  // The same for messages without gaps that `make` writes, in the order of blocks.send, by work that it puts on Lane::work;
+  // their arrays do not count. It must not throw, and is not called where one of them cannot be reached.
+  using Make = std::function<void(std::span<char* const> there)>;
+  void begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make);
   // The messages of the slot have arrived.
   void wait(int slot, int mark);
   // All work on Lane::work is done, so nothing that has arrived is still to be read. Without this, begin() waits for that.
@@ -47,6 +53,8 @@ class PeerWrites {
     std::vector<const char*> rows;  // that others write
   };
   Invitation invitation(const DeviceBlock& block);
+  void invite(int slot, const DeviceBlocks& blocks);
+  char* reach(const Invitation& to);
   void write(const DeviceBlock& from, const Invitation& to);
   void copy_rows(char* to, Slice target, char* from, Slice source);
 
