@@ -131,7 +131,7 @@ void DeviceExchange::begin(int slot, const DeviceBlocks& blocks, const PeerWrite
   }
   std::vector<char*> there;
   for (const DeviceBlock& block : blocks.send) there.push_back(block.array + block.slice.at);
-  make(there);
+  made_.run([&] { make(there); });
   begin(slot, blocks);
 }
 

@@ -108,18 +108,16 @@ DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t it
   return blocks;
 }
 
-void GpuMovedPoints::send(gpu::Part& sending, void* items, char* arrived, bool complex, LocalWork& local) {
+void GpuMovedPoints::send(gpu::Part& sending, void* items, char* arrived, bool complex) {
   const std::int64_t item = item_bytes(complex);
   const DeviceBlocks messages = blocks(static_cast<char*>(packed_.data()), arrived, item, true);
   const auto self = 2 * static_cast<std::size_t>(ranks_.rank());
   exchange_.begin(kThere, messages, [&](std::span<char* const> there) {
-    local.run([&] {
-      std::vector<PointLists::Items> to;
-      const std::int64_t own = sent_[self + 2] - sent_[self];
-      if (own > 0) to.push_back({arrived + received_[self] * item, own});
-      for (std::size_t i = 0; i < there.size(); ++i) to.push_back({there[i], messages.send[i].bytes() / item});
-      lists_.send(sending, {items, own_}, to, complex);
-    });
+    std::vector<PointLists::Items> to;
+    const std::int64_t own = sent_[self + 2] - sent_[self];
+    if (own > 0) to.push_back({arrived + received_[self] * item, own});
+    for (std::size_t i = 0; i < there.size(); ++i) to.push_back({there[i], messages.send[i].bytes() / item});
+    lists_.send(sending, {items, own_}, to, complex);
   });
   exchange_.wait(kThere);
 }
@@ -134,7 +132,7 @@ PointSet GpuMovedPoints::move(const PointSet& own, void* landing, LocalWork& loc
     const auto at = static_cast<std::size_t>(d);
     void* const coordinate = coordinates_[at].data();
     const bool lands = way_ == Exchange::peer;  // coordinates end with this call, and opening memory takes milliseconds
-    send(sending_reals_, const_cast<void*>(from[at]), static_cast<char*>(lands ? landing : coordinate), false, local);
+    send(sending_reals_, const_cast<void*>(from[at]), static_cast<char*>(lands ? landing : coordinate), false);
     const std::int64_t bytes = arrived() * item_bytes(false);
     if (lands) local.run([&] { streams_.copy(Lane::work, {coordinate, bytes}, {landing, bytes}, bytes, 1); });
     *to[at] = coordinates_[at].data();
@@ -146,9 +144,9 @@ void GpuMovedPoints::release() {
   for (DeviceArray& coordinate : coordinates_) coordinate = DeviceArray();
 }
 
-void GpuMovedPoints::follow(void* own, void* moved, LocalWork& local) {
+void GpuMovedPoints::follow(void* own, void* moved) {
   if (stays_) return;
-  send(sending_, own, static_cast<char*>(moved), true, local);
+  send(sending_, own, static_cast<char*>(moved), true);
 }
 
 void GpuMovedPoints::come_back(void* moved, void* own, LocalWork& local) {

@@ -42,8 +42,8 @@ class GpuMovedPoints {
   // True where no point of this rank moves and none arrives: values stay in the caller's arrays.
   bool stays() const { return stays_; }
   // Values of one transform follow their points, and come back. `moved` has arrived() places. Collective; nothing is
-  // allocated, and what fails on the device is kept in `local`.
-  void follow(void* own, void* moved, LocalWork& local);
+  // allocated, and what fails on the device is kept in `local` or for rethrow().
+  void follow(void* own, void* moved);
   void come_back(void* moved, void* own, LocalWork& local);
   // As those of DeviceExchange.
   void forget(bool ends = true) { exchange_.forget(ends); }
@@ -57,7 +57,7 @@ class GpuMovedPoints {
   DeviceBlocks blocks(char* packed, char* arrived, std::int64_t item, bool out) const;
   // Items of this rank's points go to where their points are: to `arrived`, packed for the ranks' messages or, by peer
   // writes, straight into the other GPUs' memory.
-  void send(gpu::Part& sending, void* items, char* arrived, bool complex, LocalWork& local);
+  void send(gpu::Part& sending, void* items, char* arrived, bool complex);
 
   const Communicator& ranks_;
   Problem problem_;

@@ -1,5 +1,7 @@
 #include "runtime/distributed/peer_writes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace fourtune::runtime::distributed {
@@ -88,11 +90,16 @@ void PeerWrites::wait(int slot, int mark) {
   Slot& now = slots_[static_cast<std::size_t>(slot)];
   streams_.wait_for_mark(mark);
   heard_.resize(now.from.size());
-  char said = 0;
+  char said = local_.failed() ? 1 : 0;
   send_.clear(), receive_.clear();
   for (const int rank : now.to) send_.push_back({rank, &said, 1});
   for (std::size_t i = 0; i < heard_.size(); ++i) receive_.push_back({now.from[i], &heard_[i], 1});
   ranks_.exchange(send_, receive_);
+  for (std::size_t i = 0; i < heard_.size(); ++i)
+    if (heard_[i] != 0)
+      local_.run([&] {
+        throw Error(Status::communication, fmt::format("exchange=peer: rank {} could not write its part", now.from[i]));
+      });
   unread_.insert(unread_.end(), now.rows.begin(), now.rows.end());
 }
 

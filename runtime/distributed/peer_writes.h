@@ -3,7 +3,7 @@
 //
 //   begin   a rank tells everyone who is to write here where the rows belong, and so that they may be overwritten
 //           (Invitation); it copies to whoever told it
-//   wait    when its copies are done it says so to those whose memory they are in, and hears the same
+//   wait    when its copies are done it says so to those whose memory they are in, and hears the same; or that they failed
 //
 // The words pass by MPI between the hosts; the copies run on a lane. Kernels may write in their place.
 #pragma once
@@ -29,7 +29,7 @@ class PeerWrites {
   // `mark`.
   void begin(int slot, const DeviceBlocks& blocks, int mark);
   // The same for messages without gaps that `make` writes, in the order of blocks.send, by work that it puts on Lane::work;
-  // their arrays do not count. It must not throw, and is not called where one of them cannot be reached.
+  // their arrays do not count. It is not called where one of them cannot be reached.
   using Make = std::function<void(std::span<char* const> there)>;
   void begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make);
   // The messages of the slot have arrived.
@@ -38,7 +38,8 @@ class PeerWrites {
   void settle() { unread_.clear(); }
   // To be called before arrays end that others may have written to: lets go of all of them where one rank's `ends`.
   void forget(bool ends = true);
-  // Throws what has failed since the last time; all above go on after a failure, so that other ranks need not wait.
+  // Throws what has failed since the last time, here or on a rank that writes here; all above go on after a failure, so
+  // that other ranks need not wait.
   void rethrow() { std::exchange(local_, {}).rethrow(); }
 
  private:
