@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace fourtune::runtime::distributed {
 
@@ -10,12 +11,20 @@ using Lane = DeviceStreams::Lane;
 
 namespace {
 
-constexpr int kThere = 0, kBack = 1;  // slots of the exchange
+constexpr int kThere = 0, kBack = 1;  // slots of the exchange; each part that comes back has one
+constexpr double kMostParts = 4;
 
 std::vector<std::int64_t> list_starts(const std::vector<std::int64_t>& counts) {
   std::vector<std::int64_t> starts(counts.size() + 1, 0);
   std::partial_sum(counts.begin(), counts.end(), starts.begin() + 1);
   return starts;
+}
+
+std::pair<std::int64_t, std::int64_t> part_of(std::int64_t begin, std::int64_t end, std::int64_t part,
+                                              std::int64_t parts) {
+  const std::int64_t count = end - begin;
+  return {begin + count / parts * part + std::min(part, count % parts),
+          begin + count / parts * (part + 1) + std::min(part + 1, count % parts)};
 }
 
 }  // namespace
@@ -54,6 +63,8 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
       sent[2 * r + kind] = leave[kind][r], received[2 * r + kind] = come[kind][r];
   const std::int64_t packed = std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * item_bytes(true);
   exchange_.forget(static_cast<std::int64_t>(packed_.bytes()) < packed);
+  const double most = ranks_.largest(static_cast<double>(packed));
+  const int parts = way_ == Exchange::peer ? static_cast<int>(std::clamp(most / part_bytes, 1.0, kMostParts)) : 1;
   ranks_.together([&] {
     sent_ = list_starts(sent), received_ = list_starts(received);
     stays_ = leave[0][self] == own_ && sent_.back() == own_ && arrived() == own_;
@@ -68,14 +79,20 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
                      std::max<std::int64_t>(1, arrived() * item_bytes(false)));
     // Of what comes back, copies have no part; they lie behind each rank's points, so they are left out by their places.
     const PointLists::Range own{sent_[2 * self], sent_[2 * self + 1], 0, received_[2 * self]};
-    std::vector<PointLists::Range> leaving, back;
+    std::vector<PointLists::Range> leaving;
+    std::vector<std::vector<PointLists::Range>> back(static_cast<std::size_t>(parts));
     for (std::size_t step = 0; step < ranks; ++step) {
       const std::size_t at = 2 * ((self + step) % ranks);
       if (sent_[at + 2] > sent_[at]) leaving.push_back({sent_[at], sent_[at + 2]});
-      if (step > 0 && sent_[at + 1] > sent_[at]) back.push_back({sent_[at], sent_[at + 1]});
+      for (int part = 0; part < parts && step > 0; ++part) {
+        const auto [begin, end] = part_of(sent_[at], sent_[at + 1], part, parts);
+        if (end > begin) back[static_cast<std::size_t>(part)].push_back({begin, end});
+      }
     }
     sending_reals_ = lists_.sending(leaving, false), sending_ = lists_.sending(leaving, true);
-    unpacking_own_ = lists_.copies({&own, 1}, true, false), unpacking_ = lists_.copies(back, true, false);
+    unpacking_own_ = lists_.copies({&own, 1}, true, false);
+    unpacking_.clear();
+    for (const auto& ranges : back) unpacking_.push_back(lists_.copies(ranges, true, false));
     exchange_.reserve(kThere, blocks(nullptr, nullptr, item_bytes(false), true));
     exchange_.reserve(kThere, blocks(nullptr, nullptr, item_bytes(true), true));
     exchange_.reserve(kBack, blocks(nullptr, nullptr, item_bytes(true), false));
@@ -92,12 +109,14 @@ void GpuMovedPoints::list(const std::vector<std::int32_t>& owners, const std::ve
 
 // Of one array of items: packed by destinations on one side, by ranks that they came from on the other. What stays on this
 // rank has no message.
-DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out) const {
+DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out, int part,
+                                    int parts) const {
   DeviceBlocks blocks;
   const auto of = [&](int rank, char* array, const std::vector<std::int64_t>& starts) {
     const std::size_t at = 2 * static_cast<std::size_t>(rank);
-    const std::int64_t bytes = (starts[out ? at + 2 : at + 1] - starts[at]) * item;
-    return DeviceBlock{rank, array, {starts[at] * item, 1, bytes, bytes}, 1, bytes};
+    const auto [begin, end] = part_of(starts[at], starts[out ? at + 2 : at + 1], part, parts);
+    const std::int64_t bytes = (end - begin) * item;
+    return DeviceBlock{rank, array, {begin * item, 1, bytes, bytes}, 1, bytes};
   };
   for (int step = 1; step < ranks_.size(); ++step) {
     const int other = (ranks_.rank() + step) % ranks_.size();
@@ -152,10 +171,16 @@ void GpuMovedPoints::follow(void* own, void* moved) {
 void GpuMovedPoints::come_back(void* moved, void* own, LocalWork& local) {
   if (stays_) return;
   auto *const packed = static_cast<char*>(packed_.data()), *const here = static_cast<char*>(moved);
-  exchange_.begin(kBack, blocks(packed, here, item_bytes(true), false));
+  const int parts = static_cast<int>(unpacking_.size());
+  for (int part = 0; part < parts; ++part)
+    exchange_.begin(kBack + part, blocks(packed, here, item_bytes(true), false, part, parts));
   local.run([&] { lists_.run(unpacking_own_, {here, arrived()}, {own, own_}, true, false); });
-  exchange_.wait(kBack);
-  local.run([&] { lists_.run(unpacking_, {packed, sent_.back()}, {own, own_}, true, false); });
+  for (int part = 0; part < parts; ++part) {
+    exchange_.wait(kBack + part);
+    local.run([&] {
+      lists_.run(unpacking_[static_cast<std::size_t>(part)], {packed, sent_.back()}, {own, own_}, true, false);
+    });
+  }
 }
 
 }  // namespace fourtune::runtime::distributed
