@@ -123,6 +123,18 @@ void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
   copy(blocks.own_to, blocks.own_from);
 }
 
+void DeviceExchange::begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make) {
+  if (way_ == Exchange::peer) {
+    streams_.follow(Lane::copies, Lane::work);
+    peers_.begin(slot, blocks, moved(slot), make);
+    return copy(blocks.own_to, blocks.own_from);
+  }
+  std::vector<char*> there;
+  for (const DeviceBlock& block : blocks.send) there.push_back(block.array + block.slice.at);
+  made_.run([&] { make(there); });
+  begin(slot, blocks);
+}
+
 // The device has packed the messages, and is done with what they overwrite.
 void DeviceExchange::post() {
   if (unposted_ < 0) return;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/backends/device_copy.h"
@@ -33,6 +34,10 @@ class DeviceExchange {
   void reserve(int slot, const DeviceBlocks& blocks);
   // Collective, all ranks in the same order. Follows all work on Lane::work. The arrays stay as they are until wait().
   void begin(int slot, const DeviceBlocks& blocks);
+  // The same for messages without gaps that `make` writes, in their order, by work that it puts on Lane::work: into their
+  // arrays or, by peer writes, straight to where they belong. What it throws is kept for
+  // rethrow().
+  void begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make);
   // Lets a chunk proceed.
   void poll(int slot);
   // Work that is put on Lane::work from now on finds the chunk moved.
@@ -42,7 +47,10 @@ class DeviceExchange {
   void forget(bool ends = true) {
     if (way_ == Exchange::peer) peers_.forget(ends);
   }
-  void rethrow() { peers_.rethrow(); }
+  void rethrow() {
+    std::exchange(made_, {}).rethrow();
+    peers_.rethrow();
+  }
   std::int64_t bytes() const;
 
  private:
@@ -85,6 +93,7 @@ class DeviceExchange {
   Exchange way_;
   const NcclRanks* nccl_;
   PeerWrites peers_;
+  LocalWork made_;
   std::vector<Slot> slots_;
   int unposted_ = -1;  // the slot whose messages MPI has not been given
   std::vector<DeviceMessage> send_, receive_;

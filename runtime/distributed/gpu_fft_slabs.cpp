@@ -75,9 +75,9 @@ class GpuFftSlabs final : public RankExecutor {
     local.run([&] {
       clock_.time("wait", [&] { streams_.wait(Lane::work); });
       exchange_.settle();
-      exchange_.rethrow();
-      clock_.time("download", [&] { (to_columns ? spectrum_ : space_).download(memory_); });
     });
+    local.always([&] { exchange_.rethrow(); });
+    local.run([&] { clock_.time("download", [&] { (to_columns ? spectrum_ : space_).download(memory_); }); });
     local.end(ranks_, warm_[adjoint]);
   }
 

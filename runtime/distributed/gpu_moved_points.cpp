@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace fourtune::runtime::distributed {
 
@@ -10,12 +11,20 @@ using Lane = DeviceStreams::Lane;
 
 namespace {
 
-constexpr int kThere = 0, kBack = 1;  // slots of the exchange
+constexpr int kThere = 0, kBack = 1;  // slots of the exchange; each part that comes back has one
+constexpr double kMostParts = 4;
 
 std::vector<std::int64_t> list_starts(const std::vector<std::int64_t>& counts) {
   std::vector<std::int64_t> starts(counts.size() + 1, 0);
   std::partial_sum(counts.begin(), counts.end(), starts.begin() + 1);
   return starts;
+}
+
+std::pair<std::int64_t, std::int64_t> part_of(std::int64_t begin, std::int64_t end, std::int64_t part,
+                                              std::int64_t parts) {
+  const std::int64_t count = end - begin;
+  return {begin + count / parts * part + std::min(part, count % parts),
+          begin + count / parts * (part + 1) + std::min(part + 1, count % parts)};
 }
 
 }  // namespace
@@ -28,7 +37,7 @@ GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem
       way_(way),
       streams_(*device.streams),
       memory_(memory),
-      lists_(problem, backend.queue(device.number), device.streams->stream(Lane::work)),
+      lists_(problem, backend.queue(device.number), device.streams->stream(Lane::work), 1, ranks.size()),
       exchange_(ranks, *device.streams, memory, way, device.nccl) {}
 
 std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::Kernels& kernels, const PointSet& points) {
@@ -54,6 +63,8 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
       sent[2 * r + kind] = leave[kind][r], received[2 * r + kind] = come[kind][r];
   const std::int64_t packed = std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * item_bytes(true);
   exchange_.forget(static_cast<std::int64_t>(packed_.bytes()) < packed);
+  const double most = ranks_.largest(static_cast<double>(packed));
+  const int parts = way_ == Exchange::peer ? static_cast<int>(std::clamp(most / part_bytes, 1.0, kMostParts)) : 1;
   ranks_.together([&] {
     sent_ = list_starts(sent), received_ = list_starts(received);
     stays_ = leave[0][self] == own_ && sent_.back() == own_ && arrived() == own_;
@@ -66,12 +77,22 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
     for (int d = 0; d < problem_.dim; ++d)
       memory_.resize(coordinates_[static_cast<std::size_t>(d)],
                      std::max<std::int64_t>(1, arrived() * item_bytes(false)));
-    const PointLists::Range all{0, sent_.back()};
-    packing_reals_ = lists_.copies({&all, 1}, false, true), packing_ = lists_.copies({&all, 1}, true, true);
     // Of what comes back, copies have no part; they lie behind each rank's points, so they are left out by their places.
-    std::vector<PointLists::Range> own;
-    for (std::size_t at = 0; at < sent.size(); at += 2) own.push_back({sent_[at], sent_[at + 1]});
-    unpacking_ = lists_.copies(own, true, false);
+    const PointLists::Range own{sent_[2 * self], sent_[2 * self + 1], 0, received_[2 * self]};
+    std::vector<PointLists::Range> leaving;
+    std::vector<std::vector<PointLists::Range>> back(static_cast<std::size_t>(parts));
+    for (std::size_t step = 0; step < ranks; ++step) {
+      const std::size_t at = 2 * ((self + step) % ranks);
+      if (sent_[at + 2] > sent_[at]) leaving.push_back({sent_[at], sent_[at + 2]});
+      for (int part = 0; part < parts && step > 0; ++part) {
+        const auto [begin, end] = part_of(sent_[at], sent_[at + 1], part, parts);
+        if (end > begin) back[static_cast<std::size_t>(part)].push_back({begin, end});
+      }
+    }
+    sending_reals_ = lists_.sending(leaving, false), sending_ = lists_.sending(leaving, true);
+    unpacking_own_ = lists_.copies({&own, 1}, true, false);
+    unpacking_.clear();
+    for (const auto& ranges : back) unpacking_.push_back(lists_.copies(ranges, true, false));
     exchange_.reserve(kThere, blocks(nullptr, nullptr, item_bytes(false), true));
     exchange_.reserve(kThere, blocks(nullptr, nullptr, item_bytes(true), true));
     exchange_.reserve(kBack, blocks(nullptr, nullptr, item_bytes(true), false));
@@ -86,13 +107,16 @@ void GpuMovedPoints::list(const std::vector<std::int32_t>& owners, const std::ve
   lists_.list(to, also, sent_);
 }
 
-// Of one array of items: packed by destinations on one side, by ranks that they came from on the other.
-DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out) const {
+// Of one array of items: packed by destinations on one side, by ranks that they came from on the other. What stays on this
+// rank has no message.
+DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out, int part,
+                                    int parts) const {
   DeviceBlocks blocks;
   const auto of = [&](int rank, char* array, const std::vector<std::int64_t>& starts) {
     const std::size_t at = 2 * static_cast<std::size_t>(rank);
-    const std::int64_t bytes = (starts[out ? at + 2 : at + 1] - starts[at]) * item;
-    return DeviceBlock{rank, array, {starts[at] * item, 1, bytes, bytes}, 1, bytes};
+    const auto [begin, end] = part_of(starts[at], starts[out ? at + 2 : at + 1], part, parts);
+    const std::int64_t bytes = (end - begin) * item;
+    return DeviceBlock{rank, array, {begin * item, 1, bytes, bytes}, 1, bytes};
   };
   for (int step = 1; step < ranks_.size(); ++step) {
     const int other = (ranks_.rank() + step) % ranks_.size();
@@ -100,34 +124,35 @@ DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t it
     if (!here.slice.empty()) (out ? blocks.send : blocks.receive).push_back(here);
     if (!there.slice.empty()) (out ? blocks.receive : blocks.send).push_back(there);
   }
-  blocks.own_from = of(ranks_.rank(), packed, sent_), blocks.own_to = of(ranks_.rank(), arrived, received_);
-  if (blocks.own_from.slice.empty()) blocks.own_from.slice = blocks.own_to.slice = {};
-  if (!out) std::swap(blocks.own_from, blocks.own_to);
   return blocks;
 }
 
-void GpuMovedPoints::exchange(int slot, char* packed, char* arrived, std::int64_t item, bool out) {
-  exchange_.begin(slot, blocks(packed, arrived, item, out));
-  exchange_.wait(slot);
+void GpuMovedPoints::send(gpu::Part& sending, void* items, char* arrived, bool complex) {
+  const std::int64_t item = item_bytes(complex);
+  const DeviceBlocks messages = blocks(static_cast<char*>(packed_.data()), arrived, item, true);
+  const auto self = 2 * static_cast<std::size_t>(ranks_.rank());
+  exchange_.begin(kThere, messages, [&](std::span<char* const> there) {
+    std::vector<PointLists::Items> to;
+    const std::int64_t own = sent_[self + 2] - sent_[self];
+    if (own > 0) to.push_back({arrived + received_[self] * item, own});
+    for (std::size_t i = 0; i < there.size(); ++i) to.push_back({there[i], messages.send[i].bytes() / item});
+    lists_.send(sending, {items, own_}, to, complex);
+  });
+  exchange_.wait(kThere);
 }
 
 PointSet GpuMovedPoints::move(const PointSet& own, void* landing, LocalWork& local) {
   if (stays_) return own;
-  const std::int64_t item = item_bytes(false);
   PointSet moved;
   moved.m = arrived();
   const std::array<const void*, 3> from{own.x, own.y, own.z};
   const std::array<const void**, 3> to{&moved.x, &moved.y, &moved.z};
   for (int d = 0; d < problem_.dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
-    auto* const packed = static_cast<char*>(packed_.data());
-    local.run([&] {
-      lists_.run(packing_reals_, {const_cast<void*>(from[at]), own_}, {packed, sent_.back()}, false, true);
-    });
     void* const coordinate = coordinates_[at].data();
     const bool lands = way_ == Exchange::peer;  // coordinates end with this call, and opening memory takes milliseconds
-    exchange(kThere, packed, static_cast<char*>(lands ? landing : coordinate), item, true);
-    const std::int64_t bytes = arrived() * item;
+    send(sending_reals_, const_cast<void*>(from[at]), static_cast<char*>(lands ? landing : coordinate), false);
+    const std::int64_t bytes = arrived() * item_bytes(false);
     if (lands) local.run([&] { streams_.copy(Lane::work, {coordinate, bytes}, {landing, bytes}, bytes, 1); });
     *to[at] = coordinates_[at].data();
   }
@@ -138,16 +163,24 @@ void GpuMovedPoints::release() {
   for (DeviceArray& coordinate : coordinates_) coordinate = DeviceArray();
 }
 
-void GpuMovedPoints::follow(void* own, void* moved, LocalWork& local) {
+void GpuMovedPoints::follow(void* own, void* moved) {
   if (stays_) return;
-  local.run([&] { lists_.run(packing_, {own, own_}, {packed_.data(), sent_.back()}, true, true); });
-  exchange(kThere, static_cast<char*>(packed_.data()), static_cast<char*>(moved), item_bytes(true), true);
+  send(sending_, own, static_cast<char*>(moved), true);
 }
 
 void GpuMovedPoints::come_back(void* moved, void* own, LocalWork& local) {
   if (stays_) return;
-  exchange(kBack, static_cast<char*>(packed_.data()), static_cast<char*>(moved), item_bytes(true), false);
-  local.run([&] { lists_.run(unpacking_, {packed_.data(), sent_.back()}, {own, own_}, true, false); });
+  auto *const packed = static_cast<char*>(packed_.data()), *const here = static_cast<char*>(moved);
+  const int parts = static_cast<int>(unpacking_.size());
+  for (int part = 0; part < parts; ++part)
+    exchange_.begin(kBack + part, blocks(packed, here, item_bytes(true), false, part, parts));
+  local.run([&] { lists_.run(unpacking_own_, {here, arrived()}, {own, own_}, true, false); });
+  for (int part = 0; part < parts; ++part) {
+    exchange_.wait(kBack + part);
+    local.run([&] {
+      lists_.run(unpacking_[static_cast<std::size_t>(part)], {packed, sent_.back()}, {own, own_}, true, false);
+    });
+  }
 }
 
 }  // namespace fourtune::runtime::distributed

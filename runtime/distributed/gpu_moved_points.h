@@ -19,6 +19,10 @@
 
 namespace fourtune::runtime::distributed {
 
+// By peer writes, what comes back travels in parts of at least so many bytes, so that earlier ones are put in place
+// meanwhile. Tests make it small.
+inline double part_bytes = 32 << 20;
+
 class GpuMovedPoints {
  public:
   // kernels: of the whole grid. All arguments outlive this.
@@ -42,8 +46,8 @@ class GpuMovedPoints {
   // True where no point of this rank moves and none arrives: values stay in the caller's arrays.
   bool stays() const { return stays_; }
   // Values of one transform follow their points, and come back. `moved` has arrived() places. Collective; nothing is
-  // allocated, and what fails on the device is kept in `local`.
-  void follow(void* own, void* moved, LocalWork& local);
+  // allocated, and what fails on the device is kept in `local` or for rethrow().
+  void follow(void* own, void* moved);
   void come_back(void* moved, void* own, LocalWork& local);
   // As those of DeviceExchange.
   void forget(bool ends = true) { exchange_.forget(ends); }
@@ -54,8 +58,11 @@ class GpuMovedPoints {
  private:
   std::int64_t item_bytes(bool complex) const { return (complex ? 2 : 1) * real_bytes(problem_.precision); }
   void list(const std::vector<std::int32_t>& owners, const std::vector<std::int32_t>& neighbours);
-  DeviceBlocks blocks(char* packed, char* arrived, std::int64_t item, bool out) const;
-  void exchange(int slot, char* packed, char* arrived, std::int64_t item, bool out);
+  // part: of what comes back, which may travel in several.
+  DeviceBlocks blocks(char* packed, char* arrived, std::int64_t item, bool out, int part = 0, int parts = 1) const;
+  // Items of this rank's points go to where their points are: to `arrived`, packed for the ranks' messages or, by peer
+  // writes, straight into the other GPUs' memory.
+  void send(gpu::Part& sending, void* items, char* arrived, bool complex);
 
   const Communicator& ranks_;
   Problem problem_;
@@ -70,7 +77,8 @@ class GpuMovedPoints {
   // First place of every destination in the list, and the end; those that came from each rank likewise. Two for a rank:
   // points of its cells, and copies.
   std::vector<std::int64_t> sent_{0}, received_{0};
-  gpu::Part packing_reals_, packing_, unpacking_;
+  gpu::Part sending_reals_, sending_, unpacking_own_;
+  std::vector<gpu::Part> unpacking_;  // one for each part that comes back
   DeviceArray packed_;
   std::array<DeviceArray, 3> coordinates_;
 };

@@ -127,9 +127,11 @@ class GpuNufftSlabs final : public RankExecutor {
     local.run([&] {
       clock_.time("wait", [&] { streams_.wait(Lane::work); });
       exchange_.settle(), fetching_.settle(), moved_.settle();
-      exchange_.rethrow(), fetching_.rethrow(), moved_.rethrow();
-      clock_.time("download", [&] { (to_modes ? modes_of_ : values_of_).download(memory_); });
     });
+    local.always([&] { exchange_.rethrow(); });
+    local.always([&] { fetching_.rethrow(); });
+    local.always([&] { moved_.rethrow(); });
+    local.run([&] { clock_.time("download", [&] { (to_modes ? modes_of_ : values_of_).download(memory_); }); });
     local.end(ranks_, warm_[adjoint]);
   }
 
@@ -270,7 +272,7 @@ class GpuNufftSlabs final : public RankExecutor {
     for (std::int64_t b = 0; b < now.count; ++b) {
       char* const own = now.values + b * count_ * kElement;
       char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
-      clock_.time("move values", [&] { moved_.follow(own, here, local); });
+      clock_.time("move values", [&] { moved_.follow(own, here); });
       clock_.time("spread", [&] { spread(here, b, now.adjoint, local); });
     }
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {

@@ -1,5 +1,7 @@
 #include "runtime/distributed/peer_writes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace fourtune::runtime::distributed {
@@ -32,15 +34,20 @@ void PeerWrites::copy_rows(char* to, Slice target, char* from, Slice source) {
   }
 }
 
-void PeerWrites::write(const DeviceBlock& from, const Invitation& to) {
+char* PeerWrites::reach(const Invitation& to) {
   if (to.place.process == 0)
     throw Error(Status::communication, "exchange=peer: another rank could not share its GPU's memory");
-  char* const there = static_cast<char*>(streams_.reach(to.place));
+  return static_cast<char*>(streams_.reach(to.place));
+}
+
+void PeerWrites::write(const DeviceBlock& from, const Invitation& to) {
+  char* const there = reach(to);
   for (std::int64_t i = 0; i < from.count; ++i)
     copy_rows(there + i * to.distance, to.slice, from.array + i * from.distance + from.slice.at, from.slice);
 }
 
-void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark) {
+// Says and hears where rows belong: got_, in the order of blocks.send.
+void PeerWrites::invite(int slot, const DeviceBlocks& blocks) {
   while (static_cast<int>(slots_.size()) <= slot) slots_.emplace_back();
   Slot& now = slots_[static_cast<std::size_t>(slot)];
   now.to.clear(), now.from.clear(), now.rows.clear();
@@ -60,20 +67,39 @@ void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark) {
   for (std::size_t i = 0; i < given_.size(); ++i) send_.push_back({now.from[i], &given_[i], sizeof(Invitation)});
   for (std::size_t i = 0; i < got_.size(); ++i) receive_.push_back({now.to[i], &got_[i], sizeof(Invitation)});
   ranks_.exchange(send_, receive_);
+}
+
+void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark) {
+  invite(slot, blocks);
   streams_.follow(Lane::exchange, Lane::work);
   for (std::size_t i = 0; i < got_.size(); ++i) local_.run([&] { write(blocks.send[i], got_[i]); });
   streams_.mark(mark, Lane::exchange);
+}
+
+void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make) {
+  invite(slot, blocks);
+  local_.run([&] {
+    std::vector<char*> there;
+    for (const Invitation& one : got_) there.push_back(reach(one));
+    make(there);
+  });
+  streams_.mark(mark, Lane::work);
 }
 
 void PeerWrites::wait(int slot, int mark) {
   Slot& now = slots_[static_cast<std::size_t>(slot)];
   streams_.wait_for_mark(mark);
   heard_.resize(now.from.size());
-  char said = 0;
+  char said = local_.failed() ? 1 : 0;
   send_.clear(), receive_.clear();
   for (const int rank : now.to) send_.push_back({rank, &said, 1});
   for (std::size_t i = 0; i < heard_.size(); ++i) receive_.push_back({now.from[i], &heard_[i], 1});
   ranks_.exchange(send_, receive_);
+  for (std::size_t i = 0; i < heard_.size(); ++i)
+    if (heard_[i] != 0)
+      local_.run([&] {
+        throw Error(Status::communication, fmt::format("exchange=peer: rank {} could not write its part", now.from[i]));
+      });
   unread_.insert(unread_.end(), now.rows.begin(), now.rows.end());
 }
 

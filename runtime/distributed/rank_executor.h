@@ -67,13 +67,18 @@ class LocalWork {
  public:
   template <class Work>
   void run(Work&& work) {
-    if (error_) return;
+    if (!error_) always(work);
+  }
+  // Also after a failure, of which the first one is kept.
+  template <class Work>
+  void always(Work&& work) {
     try {
       work();
     } catch (...) {
-      error_ = std::current_exception();
+      if (!error_) error_ = std::current_exception();
     }
   }
+  bool failed() const { return error_ != nullptr; }
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }

@@ -11,8 +11,8 @@ namespace fourtune::runtime {
 using gpu::Access;
 using gpu::slot_ref;
 
-PointLists::PointLists(const Problem& problem, std::unique_ptr<gpu::Queue> queue, void* stream, int lists)
-    : problem_(problem), runner_(std::move(queue), kSlots, false), stream_(stream), lists_(lists) {}
+PointLists::PointLists(const Problem& problem, std::unique_ptr<gpu::Queue> queue, void* stream, int lists, int pieces)
+    : problem_(problem), runner_(std::move(queue), kPieces + pieces, false), stream_(stream), lists_(lists) {}
 
 void PointLists::reserve(std::int64_t points, std::int64_t listed, std::int64_t cells, std::int64_t destinations) {
   runner_.reserve(kCells, 4 * points, "the points' cells", true);
@@ -79,7 +79,7 @@ gpu::Part PointLists::copies(std::span<const Range> ranges, bool complex, bool p
   generator::GpuProgram program;
   for (const Range& range : ranges) {
     generator::BufferRef from = gpu::kFirst, to = gpu::kSecond;
-    (packs ? to : from).byte_offset = range.begin * item_bytes(complex);
+    (packs ? to : from).byte_offset = (range.packed < 0 ? range.begin : range.packed) * item_bytes(complex);
     (packs ? from : to).byte_offset = range.unpacked * item_bytes(complex);
     generator::nufft::emit_packing(program, from, slot_ref(kList, 4 * (which * listed_ + range.begin)), to,
                                    range.end - range.begin, problem_.precision, complex, packs);
@@ -93,6 +93,26 @@ void PointLists::run(gpu::Part& copies, const Items& from, const Items& to, bool
   std::byte* const out =
       runner_.queue().open(to.at, to.count * item_bytes(complex), packs ? Access::out : Access::both, "values");
   runner_.launch(copies, in, out);
+  run.complete();
+}
+
+gpu::Part PointLists::sending(std::span<const Range> pieces, bool complex) {
+  std::vector<generator::nufft::ListedPiece> listed;
+  for (const Range& piece : pieces)
+    listed.push_back({slot_ref(kPieces + static_cast<int>(listed.size())), piece.begin, piece.end - piece.begin});
+  generator::GpuProgram program;
+  generator::nufft::emit_sending(program, gpu::kFirst, slot_ref(kList), listed, problem_.precision, complex);
+  return runner_.make(program);
+}
+
+void PointLists::send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex) {
+  gpu::Run run(runner_.queue(), stream_);
+  std::byte* const in = runner_.queue().open(from.at, from.count * item_bytes(complex), Access::in, "values");
+  for (std::size_t i = 0; i < to.size(); ++i)
+    runner_.point(kPieces + static_cast<int>(i),
+                  runner_.queue().open(to[i].at, to[i].count * item_bytes(complex), Access::out, "values"));
+  runner_.bind(sending, true);
+  runner_.launch(sending, in, nullptr);
   run.complete();
 }
 

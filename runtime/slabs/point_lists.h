@@ -17,12 +17,13 @@ namespace fourtune::runtime {
 
 class PointLists {
  public:
-  // Items of a list, and where the array begins that their numbers point into, in items.
+  // Items of a list, where the array begins that their numbers point into, in items, and where they lie in the packed
+  // array (-1: where in the list).
   struct Range {
-    std::int64_t begin = 0, end = 0, unpacked = 0;
+    std::int64_t begin = 0, end = 0, unpacked = 0, packed = -1;
   };
-  // lists: how many there are at a time. stream: of the device, where kernels run.
-  PointLists(const Problem& problem, std::unique_ptr<gpu::Queue> queue, void* stream, int lists = 1);
+  // lists: how many there are at a time. stream: of the device, where kernels run. pieces: that sending() may have.
+  PointLists(const Problem& problem, std::unique_ptr<gpu::Queue> queue, void* stream, int lists = 1, int pieces = 0);
 
   // Memory for so many points at most, of which up to `listed` items are listed. What is reserved never shrinks. Throws
   // Error{out_of_memory}.
@@ -39,18 +40,20 @@ class PointLists {
   // The 32-bit numbers of a list, in the device's memory.
   void* at(int which = 0) const { return runner_.data(kList) + 4 * which * listed_; }
 
-  // Copies from an array to items in the order of the list (packs), or back; of complex numbers or real ones. A range lies
-  // in the packed array where it lies in the list.
+  // Copies from an array to items in the order of the list (packs), or back; of complex numbers or real ones.
   gpu::Part copies(std::span<const Range> ranges, bool complex, bool packs, int which = 0);
   struct Items {
     void* at = nullptr;
     std::int64_t count = 0;
   };
   void run(gpu::Part& copies, const Items& from, const Items& to, bool complex, bool packs);
+  // Packs each range into an array of its own, in the memory of this device or of another one that it reaches.
+  gpu::Part sending(std::span<const Range> pieces, bool complex);
+  void send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex);
   std::int64_t held() const { return runner_.held(); }
 
  private:
-  enum Slot : int { kX, kY, kZ, kCells, kCounts, kStatus, kOwners, kNeighbours, kNext, kList, kSlots };
+  enum Slot : int { kX, kY, kZ, kCells, kCounts, kStatus, kOwners, kNeighbours, kNext, kList, kPieces };
   std::int64_t item_bytes(bool complex) const { return (complex ? 2 : 1) * real_bytes(problem_.precision); }
 
   Problem problem_;

@@ -144,6 +144,40 @@ void expect_packing(Precision precision, bool complex) {
                                                                                          : std::string("other values");
                  });
   }
+  // Three pieces, one of them longer than the others together and one of a single item, each into an array of its own.
+  const std::vector<std::size_t> begins{0, 400, 401, kItems}, places{kItems - 400, kItems - 401, 0};
+  std::vector<T> right(kItems);
+  std::vector<ListedPiece> pieces;
+  for (std::size_t p = 0; p < 3; ++p) {
+    const std::size_t count = begins[p + 1] - begins[p];
+    std::copy_n(packs.begin() + static_cast<std::ptrdiff_t>(begins[p]), count,
+                right.begin() + static_cast<std::ptrdiff_t>(places[p]));
+    pieces.push_back(
+        {second(places[p] * sizeof(T)), static_cast<std::int64_t>(begins[p]), static_cast<std::int64_t>(count)});
+  }
+  GpuProgram program;
+  program.constants = {packed(list)};
+  emit_sending(program, kFirst, constant(0), pieces, precision, complex);
+  run_all_ways(program, packed(values), std::vector<std::byte>(sizeof(T) * kItems, std::byte{0xff}),
+               [&](std::span<const std::byte>, std::span<const std::byte> got) {
+                 const std::vector<std::byte> bytes = packed(right);
+                 return std::equal(got.begin(), got.end(), bytes.begin(), bytes.end()) ? std::string()
+                                                                                       : std::string("other values");
+               });
+}
+
+TEST(NufftSlabs, ALaunchSendsToAsManyRanksAsItsParametersHold) {
+  const std::vector<ListedPiece> pieces(130, {kFirst, 0, 10});
+  GpuProgram program;
+  emit_sending(program, kFirst, kFirst, pieces, Precision::f32, true);
+  std::size_t sent = 0;
+  for (const Launch& launch : program.launches) {
+    const auto& all = std::get<ArgumentStruct>(launch.arguments.back()).members;
+    EXPECT_LE(8 * all.size(), 4000u);
+    sent += all.size() / 3;
+    EXPECT_EQ(launch.grid[0] % (all.size() / 3), 0u);
+  }
+  EXPECT_EQ(sent, pieces.size());
 }
 
 TEST(NufftSlabs, ValuesArePackedInTheOrderOfTheListAndPutBack) {

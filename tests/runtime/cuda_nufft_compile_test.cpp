@@ -93,6 +93,8 @@ class Collection {
       for (const bool complex : {false, true})
         for (const bool packs : {false, true})
           emit_packing(program, {}, {}, {}, kPoints, shape.precision, complex, packs);
+      const std::vector<ListedPiece> pieces(3, {{}, 0, kPoints});
+      emit_sending(program, {}, {}, pieces, shape.precision, true);
     });
     shape.period = 1000, shape.before = 8 * with.bin[static_cast<std::size_t>(shape.dim - 1)];
     sort(shape, with);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "fourtune/problem.h"
 #include "generator/codegen/kernel_source.h"
@@ -18,5 +19,12 @@ void emit_list(GpuProgram& program, const BufferRef& cells, const BufferRef& own
 // two numbers each.
 void emit_packing(GpuProgram& program, const BufferRef& from, const BufferRef& list, const BufferRef& to,
                   std::int64_t n, Precision precision, bool complex, bool packs);
+// Packs pieces of the list into separate arrays, one of which may be in the memory of another GPU.
+struct ListedPiece {
+  BufferRef to;
+  std::int64_t begin = 0, count = 0;  // items of the list
+};
+void emit_sending(GpuProgram& program, const BufferRef& from, const BufferRef& list,
+                  std::span<const ListedPiece> pieces, Precision precision, bool complex);
 
 }  // namespace fourtune::generator::nufft

@@ -11,6 +11,7 @@
 #include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/backends/emulated/guarded_memory.h"
 #include "runtime/backends/emulated/module.h"
+#include "runtime/backends/emulated/shared_memory.h"
 
 namespace fourtune::runtime::emulated {
 namespace {
@@ -76,8 +77,10 @@ class EmulatedQueue final : public gpu::Queue {
   void end(bool completed) noexcept override {
     if (completed)
       for (const Opened& opened : opened_)
-        if (opened.access != gpu::Access::in && opened.memory.size() > 0)
+        if (opened.access != gpu::Access::in && opened.memory.size() > 0) {
           std::memcpy(opened.array, opened.memory.data(), opened.memory.size());
+          if (is_reached(opened.array)) count_reached_bytes(static_cast<std::int64_t>(opened.memory.size()));
+        }
     engine_.reset();
     opened_.clear();
   }

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
+#include "runtime/distributed/gpu_moved_points.h"
 #include "tests/distributed/support.h"
 
 namespace fourtune::test {
@@ -42,6 +44,13 @@ TEST(DistributedGpuSlabs, TypeOne) {
 TEST(DistributedGpuSlabs, TypeTwo) {
   compare_slabs<double>("nufft:type=2,n=10x9x24,m=300,prec=f64,tol=1e-6", ModeOrder::fft, "chunks=3,cut=planes");
   compare_slabs<float>("nufft:type=2,n=8x3x36,m=200,prec=f32,tol=1e-3", ModeOrder::centred, "chunks=2,cut=columns");
+}
+
+TEST(DistributedGpuSlabs, ValuesComeBackInParts) {
+  const double before = std::exchange(runtime::distributed::part_bytes, 300);
+  compare<double>("nufft:type=2,n=10x9x24,m=300,prec=f64,tol=1e-6", ModeOrder::fft);
+  compare<float>("nufft:type=2,n=8x40,m=201,prec=f32,tol=1e-4,batch=2", ModeOrder::centred);
+  runtime::distributed::part_bytes = before;
 }
 
 TEST(DistributedGpuSlabs, TwoDimensions) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "fft_prelude_text.h"
 #include "fourtune/status.h"
@@ -14,6 +15,16 @@
 #include "launch_order_text.h"
 
 namespace fourtune::generator::fft {
+namespace {
+
+// Kept, because kernels of a transform share codelets, and to schedule one takes longer than all else here.
+const std::string& kept_codelet_text(int n) {
+  thread_local std::map<int, std::string> texts;
+  const auto found = texts.find(n);
+  return found != texts.end() ? found->second : texts.emplace(n, codelet_text(make_codelet(n))).first->second;
+}
+
+}  // namespace
 
 std::string emit_prelude(Precision precision, const std::vector<int>& codelets) {
   const char* name = precision == Precision::f32 ? "float" : "double";
@@ -23,7 +34,7 @@ std::string emit_prelude(Precision precision, const std::vector<int>& codelets) 
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   for (const int n : sizes)
-    if (n > 1) text += codelet_text(make_codelet(n)) + "\n";
+    if (n > 1) text.append(kept_codelet_text(n)).append(1, '\n');
   return text;
 }
 
