@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/backends/cpu/fft/arrays.h"
+#include "runtime/backends/cpu/fft/boxes.h"
 #include "runtime/backends/cpu/fft/chirp.h"
 #include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/fft/lines.h"
@@ -362,9 +363,9 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
-  // Where FFTW is available, it is faster for one short line, for long or odd real lines in one dimension and for tiny
-  // lines. Its estimate is good for them.
-  const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
+  if (auto boxes = make_box_fft<T>(op)) return boxes;
+  // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines. Its estimate is good for them.
+  const bool real = op.type != FftType::c2c && (n % 2 != 0 ? n : n / 2) > kLongLine;
   const FftLibrary<T>* library = fft_library<T>();
   if (library && ((op.dim == 1 && (few || real)) || are_lines_tiny<T>(op))) {
     FftOperation line = op;
