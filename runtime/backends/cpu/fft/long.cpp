@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill move at a time
 constexpr std::int64_t kMaxLanes = 16;
-constexpr std::int64_t kLongest = std::int64_t{1} << 21;  // for a short transform; the two of 2^30 take 4 MiB each
+constexpr std::int64_t kScalarsKept = std::int64_t{1} << 18;  // the longest transform whose scalar factors are kept
+constexpr std::int64_t kLongest = std::int64_t{1} << 21;      // for a short transform; the two of 2^30 take 4 MiB each
 
 // The divisor nearest to the square root (from above) whose cofactor the kernels support as well; 0 when there is none.
 std::int64_t split_length(std::int64_t n, int lanes) {
@@ -64,6 +65,11 @@ void LongFft<T>::make_tables() {
   SimdMove<T> all = move(kernels_.lanes, 1, kernels_.lanes, 0, longest_);
   all.swap = false;
   kernels_.load(lane_tables_.as<T>(), reinterpret_cast<const T*>(pairs.data()), all);
+  if (n > kScalarsKept) return;
+  const std::int64_t blocks = (columns_ + kernels_.lanes - 1) / kernels_.lanes;
+  first_scalars_.resize(static_cast<std::size_t>(blocks * rows_ * 2));
+  for (std::int64_t block = 0; block < blocks; ++block)
+    scalars(block * kernels_.lanes, rows_, first_scalars_.data() + block * rows_ * 2);
 }
 
 // Computes exp(-2 pi i k at / n) for k < count.
@@ -107,10 +113,12 @@ void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matr
   const std::int64_t lanes = kernels_.lanes;
   parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j2 = block * lanes, count = std::min(lanes, columns_ - j2);
-    T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
+    T *work = thread_work(worker), *own = work + (longest_ + 1) * 2 * lanes;
     kernels_.load(work, reinterpret_cast<const T*>(in + j2 * stride), move(columns_ * stride, stride, count, 0, rows_));
     kernels_.transform(along_columns_, work);
-    scalars(j2, rows_, scalar);
+    const bool kept = !first_scalars_.empty();
+    if (!kept) scalars(j2, rows_, own);
+    const T* const scalar = kept ? first_scalars_.data() + block * rows_ * 2 : own;
     kernels_.twiddle(work, along_columns_.output.data(), rows_, lane_tables_.as<T>(), scalar);
     kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(matrix + j2),
                    move(columns_, 1, count, 0, rows_));

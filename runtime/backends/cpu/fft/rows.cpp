@@ -359,10 +359,13 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   const std::int64_t n = op.n[0];
   const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // too few lines for the lanes of a vector
-  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || few)) {
+  const bool idle = 2 * op.batch <= simd_fft_kernels<T>().lanes;
+  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || idle)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
+  if (op.type != FftType::c2c && n / 2 >= kShortLine && (n / 2 > kLongLine || idle))
+    if (auto line = make_long_real_fft<T>(op)) return line;
   if (auto boxes = make_box_fft<T>(op)) return boxes;
   // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines. Its estimate is good for them.
   const bool real = op.type != FftType::c2c && (n % 2 != 0 ? n : n / 2) > kLongLine;

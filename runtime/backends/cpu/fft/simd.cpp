@@ -18,6 +18,7 @@
 // This must follow foreach_target.h, which includes this file once per target.
 #include "hwy/highway.h"
 #if HWY_TARGET != HWY_SCALAR
+#include "runtime/backends/cpu/fft/simd_halves-inl.h"
 #include "runtime/backends/cpu/fft/simd_kernels-inl.h"
 #include "runtime/backends/cpu/fft/simd_move-inl.h"
 #endif
@@ -33,8 +34,9 @@ SimdFftKernels<double> double_kernels() { return {}; }
 template <class T>
 SimdFftKernels<T> kernels() {
   using D = hn::ScalableTag<T>;
-  return {kLanes<D>, &transform<D>, &transform_axis<D>, &load<T>,       &store<T>, &twiddle<D>, &multiply<D>,
-          &split<D>, &merge<D>,     &spread_pairs<D>,   &join_pairs<D>, &halve<D>, &extend<D>};
+  return {kLanes<D>,      &transform<D>, &transform_axis<D>, &load<T>,       &store<T>,
+          &twiddle<D>,    &multiply<D>,  &split<D>,          &merge<D>,      &spread_pairs<D>,
+          &join_pairs<D>, &halve<D>,     &extend<D>,         &split_line<D>, &merge_line<D>};
 }
 SimdFftKernels<float> float_kernels() { return kernels<float>(); }
 SimdFftKernels<double> double_kernels() { return kernels<double>(); }

@@ -67,6 +67,14 @@ struct HalfForm {
   bool conjugate = false, exchange = false;
 };
 
+// Of one long real line, computed as a complex one of m pairs of neighbours. turns: exp(-pi i k / m), k <= m/2 (re, im).
+template <class T>
+struct HalfLine {
+  std::int64_t m = 0;
+  const T* turns = nullptr;
+  HalfForm<T> form;
+};
+
 // The functions for one instruction set, with vectors of `lanes` numbers.
 template <class T>
 struct SimdFftKernels {
@@ -96,6 +104,10 @@ struct SimdFftKernels {
   void (*join_pairs)(const T* work, const std::int32_t* output, std::int64_t n, T* pairs);
   void (*halve)(const T* work, const std::int32_t* output, std::int64_t n, const HalfForm<T>& form, T* half);
   void (*extend)(const T* half, std::int64_t n, const HalfForm<T>& form, T* work);
+  // split and merge for one line, which is stored as pairs, in place or to another array: positions first .. last - 1, with
+  // 0 < first and last <= m/2 + 1, and their mirror images m - k. merge makes the input of a transform of sign +1.
+  void (*split_line)(T* line, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
+  void (*merge_line)(const T* from, T* to, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
 };
 // Kernels for this processor's vectors, and kernels for one lane. A processor without vectors has only the latter.
 template <class T>
