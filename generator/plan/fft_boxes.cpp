@@ -59,14 +59,16 @@ FftBoxes fft_boxes(const FftBoxShape& shape) {
     one.beyond_l1 = largest > kL1;
     const double lines = static_cast<double>(second) * static_cast<double>(shape.batch);
     one.rows = static_cast<double>(first) * padded(lines, shape.lanes);
-    one.units = std::ceil(lines / shape.lanes);
-    double all = one.rows * (cost.rows + first_bits) + kBlock * one.units;
+    one.units = one.blocks = std::ceil(lines / shape.lanes);
+    double all = one.rows * (cost.rows + first_bits);
     if (split < shape.dim) {
       one.columns = lines * padded(static_cast<double>(first), shape.lanes);
       const double blocks = static_cast<double>(shape.batch) * std::ceil(static_cast<double>(first) / kLines);
       one.units = std::min(one.units, blocks);
-      all += one.columns * (cost.columns + second_bits) + kBlock * blocks;
+      one.blocks += blocks;
+      all += one.columns * (cost.columns + second_bits);
     }
+    all += kBlock * one.blocks;
     if (one.beyond_l1) all += kBeyondL1 * (one.rows + one.columns);
     if (all < least) least = all, best = one;
   }

@@ -18,6 +18,7 @@ struct FftBoxes {
   int split = 0;  // 0: dimension by dimension
   // Values of all transforms with idle lanes, for the two kinds of moves and the dimensions before and after the split.
   double rows = 0, columns = 0;
+  double blocks = 0;       // groups and blocks of lines
   double units = 0;        // pieces of work of the step that has fewer of them
   bool beyond_l1 = false;  // what one vector's lanes transform together does not stay in the first-level cache
 };

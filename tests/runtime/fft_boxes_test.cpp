@@ -144,6 +144,69 @@ TEST(FftBoxes, AnyNumberOfLinesMatchesTheDirectSumAndTouchesNothingElse) {
       }
 }
 
+// Real lines that are computed as complex ones of half the length.
+template <class T>
+void check_long_real(std::int64_t n, int sign, int threads, std::mt19937_64& random) {
+  const char* prec = sizeof(T) == 4 ? "f32" : "f64";
+  const auto run = [&](const std::string& token, std::vector<T> in, std::size_t numbers) {
+    const Problem p = problem_of(token);
+    std::vector<T> out(numbers, T(7));
+    void* const to = p.place == Place::in ? in.data() : out.data();
+    const auto executor = make_fft_executor(p, plan_of(FftFamily::rows, Rigor::estimate, threads, 64), {});
+    EXPECT_EQ(executor->wisdom(), "") << "not a plan of FFTW's";
+    executor->execute(in.data(), to, false);
+    return p.place == Place::in ? in : out;
+  };
+  constexpr std::int64_t kBatch = 3;
+  const std::int64_t row = n + 2;  // numbers of a half spectrum
+  const auto line = random_array<T>(random, kBatch * n);
+  std::vector<T> whole, padded;
+  for (std::int64_t b = 0; b < kBatch; ++b) {
+    for (std::int64_t i = 0; i < n; ++i) whole.insert(whole.end(), {line[static_cast<std::size_t>(b * n + i)], T(0)});
+    padded.insert(padded.end(), line.begin() + b * n, line.begin() + (b + 1) * n);
+    padded.insert(padded.end(), 2, T(9));
+  }
+  const auto tail = [&](int to) { return fmt::format(",n={},prec={},batch={}{{}},sign={}", n, prec, kBatch, to); };
+  const auto token = [&](const char* type, const char* place, int to) {
+    return fmt::format("type={}", type) + fmt::format(fmt::runtime(tail(to)), place);
+  };
+  const auto spectrum = run(token("c2c", "", sign), whole, whole.size());
+  const auto half = run(token("r2c", "", sign), line, static_cast<std::size_t>(kBatch * row));
+  EXPECT_TRUE(run(token("r2c", ",place=in", sign), padded, 0) == half) << "in place";
+  const Long allowed = 20 * std::numeric_limits<T>::epsilon() * std::sqrt(static_cast<Long>(n)) * 20;
+  for (std::int64_t b = 0; b < kBatch; ++b)
+    for (std::int64_t i = 0; i < row; ++i)
+      ASSERT_NEAR(half[static_cast<std::size_t>(b * row + i)], spectrum[static_cast<std::size_t>(b * 2 * n + i)],
+                  allowed)
+          << b << " " << i;
+  const auto back = run(token("c2r", "", -sign), half, line.size());
+  const auto back_in_place = run(token("c2r", ",place=in", -sign), half, 0);
+  for (std::int64_t b = 0; b < kBatch; ++b)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T found = back[static_cast<std::size_t>(b * n + i)];
+      ASSERT_NEAR(found / static_cast<T>(n), line[static_cast<std::size_t>(b * n + i)], allowed);
+      ASSERT_EQ(found, back_in_place[static_cast<std::size_t>(b * row + i)]);
+    }
+}
+
+TEST(FftBoxes, LongRealLinesAreHalvesOfComplexOnes) {
+  if (simd_fft_kernels<float>().lanes == 1) GTEST_SKIP() << "this processor has no vectors";
+  std::mt19937_64 random(2026);
+  int threads = 1;
+  for (const std::int64_t n : {16640, 17160, 18 * 1001, 2 * 9135, 38 * 529, 65536})  // halves even and odd
+    for (const int sign : {-1, 1}) {
+      check_long_real<float>(n, sign, threads, random);
+      check_long_real<double>(n, sign, 3 - threads, random);
+      threads = 3 - threads;
+    }
+}
+
+TEST(FftBoxes, TheAdjointsOfLongRealLinesAreRight) {
+  std::mt19937_64 random(5);
+  check(problem_of("type=r2c,n=8640,prec=f64"), plan_of(FftFamily::rows), random);
+  check(problem_of("type=c2r,n=8640,prec=f32,place=in"), plan_of(FftFamily::rows), random);
+}
+
 TEST(FftBoxes, CubesAreTakenTogetherWhereLanesWouldIdle) {
   const auto split = [](int dim, Sizes sizes, std::int64_t batch, int lanes = 16) {
     return generator::fft_boxes({dim, sizes, batch, lanes, 8}).split;
