@@ -5,7 +5,8 @@
 //
 // measure: one token a line; of each the least time of our lines and of FFTW's estimate, on one thread and on two, in
 // microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list --fft` draws tokens.
-// fit: half of the problems are fitted, the other half judges. Prints the prices as initialisers.
+// fit: half of the problems are fitted, the other half judges. A time of 0 was not measured. Prints the prices as
+// initialisers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,17 +104,26 @@ Times estimates(const Measured& one, const FftPrices& prices) {
   return out;
 }
 
+// How much longer the chosen plan takes than the fastest one that was measured.
+double loss(const Times& guess, const Times& times) {
+  std::size_t chosen = guess.size(), fastest = guess.size();
+  for (std::size_t i = 0; i < guess.size(); ++i) {
+    if (times[i] == 0) continue;
+    if (chosen == guess.size() || guess[i] < guess[chosen]) chosen = i;
+    if (fastest == guess.size() || times[i] < times[fastest]) fastest = i;
+  }
+  return chosen == guess.size() ? 1 : times[chosen] / times[fastest];
+}
+
 // Sum of absolute logarithmic errors, and what the choice loses; an error beyond a factor of three is as bad as that one.
 double misfit(const std::vector<const Measured*>& group, const FftPrices& prices) {
   double sum = 0;
   for (const Measured* one : group) {
     const Times guess = estimates(*one, prices);
-    std::size_t chosen = 0;
-    for (std::size_t i = 0; i < guess.size(); ++i) {
-      if (guess[i] < guess[chosen]) chosen = i;
-      if (std::isfinite(guess[i])) sum += std::min(std::log(3.0), std::abs(std::log(guess[i] / one->times[i]))) / 4;
-    }
-    sum += std::log(one->times[chosen] / *std::min_element(one->times.begin(), one->times.end()));
+    for (std::size_t i = 0; i < guess.size(); ++i)
+      if (one->times[i] > 0 && std::isfinite(guess[i]))
+        sum += std::min(std::log(3.0), std::abs(std::log(guess[i] / one->times[i]))) / 4;
+    sum += std::log(loss(guess, one->times));
   }
   return sum / static_cast<double>(group.size());
 }
@@ -121,10 +131,8 @@ double misfit(const std::vector<const Measured*>& group, const FftPrices& prices
 void judge(const char* name, const std::vector<const Measured*>& group, const FftPrices& prices) {
   double logs = 0, worst = 1;
   for (const Measured* one : group) {
-    const Times guess = estimates(*one, prices);
-    const auto chosen = static_cast<std::size_t>(std::min_element(guess.begin(), guess.end()) - guess.begin());
-    const double loss = one->times[chosen] / *std::min_element(one->times.begin(), one->times.end());
-    logs += std::log(loss), worst = std::max(worst, loss);
+    const double here = loss(estimates(*one, prices), one->times);
+    logs += std::log(here), worst = std::max(worst, here);
   }
   std::cout << fmt::format("// {}: {} problems, misfit {:.3f}, choice {:.3f} of the fastest's time, at most {:.2f}\n",
                            name, group.size(), misfit(group, prices),

@@ -27,10 +27,10 @@ constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;    // of runtime's l
 constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
 constexpr double kMeet = 3e-6;                                 // seconds in which threads begin and end a step together
 
-constexpr FftPrices kPrices32{{0.316, 0.033, 0.089, 0.045, 0.02, 0.305, 109, 137, 0.4, 0.089, 0.3},
-                              {0.116, 0.115, 0.034, 0.191, 1.91, 0.02, 34, 0.25, 1.22, 1.11, 107}};
-constexpr FftPrices kPrices64{{0.830, 0.168, 0.122, 0.090, 0.144, 0.508, 60, 223, 0.8, 0.122, 0.6},
-                              {0.165, 0.111, 0.037, 0.220, 1.28, 0.50, 30, 0.16, 3.59, 0.63, 93}};
+constexpr FftPrices kPrices32{{0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.8},
+                              {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5}};
+constexpr FftPrices kPrices64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 1.1},
+                              {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8}};
 
 // Our lines are whole vectors: their levels wait for arithmetic, their moves for loads.
 RowsPrices prices_here(RowsPrices price, const Slowness& slow) {
@@ -226,8 +226,10 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads, const R
   const FftBoxes boxes = boxes_of(problem, s);
   const RowsCounts counts = boxes.split > 0 ? boxes_ns(problem, s, boxes, price) : lines_ns(problem, s, price);
   if (threads == 1) return counts.ns * 1e-9;
+  // Between steps, threads take over what others wrote.
   const double steps = s.batch >= 2 * threads ? 1 : counts.steps;
-  return 1.15e-9 * counts.ns / std::min<double>(threads, counts.units) + meet * steps;
+  const double exchanged = steps > 1 ? price.exchanged * s.values * 1e-9 : 0;
+  return 1.15e-9 * counts.ns / std::min<double>(threads, counts.units) + exchanged + meet * steps;
 }
 
 // How many values at this distance in bytes a first-level cache of 64 sets of 12 lines of 64 bytes holds.
