@@ -136,6 +136,9 @@ std::int64_t shared_line(const Problem& problem, const Shape& s) {
   return s.real && (problem.n[0] % 2 != 0 || !is_smooth(n)) ? 0 : n;
 }
 
+// Of values that one thread writes and another one reads, those that the first one's cache still holds.
+double exchanged_values(const Shape& s, double values) { return std::min(values, kNear / s.value_bytes); }
+
 double shared_line_seconds(const Problem& problem, const Shape& s, std::int64_t length, int threads,
                            const RowsPrices& price, double meet) {
   const auto n = static_cast<double>(length);
@@ -150,7 +153,7 @@ double shared_line_seconds(const Problem& problem, const Shape& s, std::int64_t 
   if (smooth && n * s.value_bytes <= kApart && (problem.batch % threads == 0 || problem.batch >= 3 * threads))
     return meet + 1.1 * once * std::ceil(s.batch / threads);
   const double steps = (smooth ? 2 : 4) + (s.real ? 1 : 0);
-  return s.batch * (1.1 * once / threads + price.exchanged * n * 1e-9 + meet * steps);
+  return s.batch * (1.1 * once / threads + price.exchanged * exchanged_values(s, n) * 1e-9 + meet * steps);
 }
 
 // What transforms dimension by dimension, or some dimensions at a time, are made of; prices are added up.
@@ -228,7 +231,7 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads, const R
   if (threads == 1) return counts.ns * 1e-9;
   // Between steps, threads take over what others wrote.
   const double steps = s.batch >= 2 * threads ? 1 : counts.steps;
-  const double exchanged = steps > 1 ? price.exchanged * s.values * 1e-9 : 0;
+  const double exchanged = steps > 1 ? price.exchanged * exchanged_values(s, s.values) * 1e-9 : 0;
   return 1.15e-9 * counts.ns / std::min<double>(threads, counts.units) + exchanged + meet * steps;
 }
 

@@ -21,7 +21,7 @@ struct RowsPrices {
   double real;                 // splitting a value of a real line
   double block, call;
   double long_line, long_level;  // a value of a long line, and an operation of its levels
-  double exchanged;              // a value of a long line that threads share
+  double exchanged;              // a value in the cache that one thread writes and another one reads
 };
 struct LibraryPrices {
   double bit, odd, medium;  // a value: per bit of its length, per bit of factors 3, 5 and 7, per factor 11 and 13
