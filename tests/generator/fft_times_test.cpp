@@ -34,21 +34,21 @@ TEST_P(FftTimesOf, TellWhichFamilyIsFaster) {
   EXPECT_LT(std::abs(std::log(times.library * 1e6 / GetParam().library_us)), std::log(3)) << GetParam().token;
 }
 INSTANTIATE_TEST_SUITE_P(Drawn, FftTimesOf,
-                         ::testing::Values(Measured{"fft:type=c2c,n=256,prec=f64,batch=3", 6.74, 0.98},
-                                           Measured{"fft:type=r2c,n=7290,prec=f64,batch=2", 69.7, 24.0},
-                                           Measured{"fft:type=c2c,n=504,prec=f32,batch=4", 11.0, 3.31},
-                                           Measured{"fft:type=c2c,n=8x8x8,prec=f32,batch=2", 6.45, 1.31},
-                                           Measured{"fft:type=c2c,n=12x12x12,prec=f32,batch=2", 16.7, 4.66},
-                                           Measured{"fft:type=r2c,n=20x8,prec=f32,batch=329", 122.6, 51.2},
-                                           Measured{"fft:type=c2c,n=13x13x13,prec=f32,batch=65,place=in", 721, 360},
-                                           Measured{"fft:type=c2c,n=97,prec=f64,batch=853", 456, 1153},
-                                           Measured{"fft:type=c2c,n=210,prec=f32,batch=567,place=in", 95.3, 255},
-                                           Measured{"fft:type=c2c,n=58x16,prec=f32,batch=4", 8.55, 20.0},
-                                           Measured{"fft:type=c2c,n=256x256,prec=f32", 145, 591},
-                                           Measured{"fft:type=c2c,n=64x2048,prec=f32,place=in", 189, 994},
-                                           Measured{"fft:type=c2c,n=54x54x54,prec=f32", 393, 1305},
-                                           Measured{"fft:type=r2c,n=50x50x50,prec=f32", 198, 509},
-                                           Measured{"fft:type=c2r,n=334x334,prec=f32", 285, 1373}));
+                         ::testing::Values(Measured{"fft:type=c2c,n=64,prec=f64,batch=2,place=in", 0.495, 0.161},
+                                           Measured{"fft:type=r2c,n=2048,prec=f64,batch=3", 14.8, 5.3},
+                                           Measured{"fft:type=c2r,n=4096,prec=f64,batch=2", 27.2, 10.2},
+                                           Measured{"fft:type=r2c,n=7290,prec=f64,batch=2", 71.9, 34.3},
+                                           Measured{"fft:type=c2c,n=4032,prec=f64,batch=2", 61.8, 29.5},
+                                           Measured{"fft:type=c2c,n=3922,prec=f32,batch=5,place=in", 101, 602},
+                                           Measured{"fft:type=c2c,n=31x28,prec=f32,batch=43", 54.5, 276},
+                                           Measured{"fft:type=c2c,n=58x16,prec=f32,batch=4", 5.05, 22.4},
+                                           Measured{"fft:type=c2r,n=27x27,prec=f64,batch=73", 99.7, 370},
+                                           Measured{"fft:type=c2c,n=540x27,prec=f32", 20.9, 67.7},
+                                           Measured{"fft:type=c2r,n=9x9x9,prec=f32", 0.908, 2.47},
+                                           Measured{"fft:type=c2c,n=28x28x28,prec=f64", 69.7, 176},
+                                           Measured{"fft:type=c2c,n=16384,prec=f32,batch=2", 42.9, 100},
+                                           Measured{"fft:type=r2c,n=20x8,prec=f32,batch=329", 19.1, 59.7},
+                                           Measured{"fft:type=c2c,n=21504,prec=f32,batch=2,place=in", 52.2, 108}));
 
 TEST(FftTimes, OddRealLinesOfSeveralDimensionsNeverGoToTheLibrarysThreads) {
   EXPECT_EQ(fft_times(parse_problem("fft:type=r2c,n=21x21x21,prec=f32"), 2, processor(2)).library, INFINITY);

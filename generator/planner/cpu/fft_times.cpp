@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fourtune/problem.h"
+#include "generator/plan/fft_boxes.h"
 #include "generator/planner/cpu/slowness.h"
 
 namespace fourtune::generator {
@@ -24,37 +25,18 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 64;                            // lines that are transformed together
 constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;    // of runtime's long.h
 constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
-constexpr double kMeet = 3e-6, kMeetLong = 22e-6;              // seconds in which threads begin and end a step together
+constexpr double kMeet = 3e-6;                                 // seconds in which threads begin and end a step together
 
-struct RowsPrices {
-  double contiguous, strided;  // moving a value of a line along x, and of another one, to a vector's lane and back
-  double level;                // an operation of a level of the transform
-  double convolved;            // the same of lengths with large prime factors
-  double beyond_l1;            // a value of a block that the first-level cache does not hold
-  double real;                 // splitting a value of a real line
-  double block, call;
-  double long_line;  // a value and bit of a line that threads share
-};
-constexpr RowsPrices kRows32{0.316, 0.033, 0.089, 0.045, 0, 0.305, 109, 137, 0.10};
-constexpr RowsPrices kRows64{0.830, 0.168, 0.122, 0.090, 0.144, 0.508, 60, 223, 0.22};
-
-struct LibraryPrices {
-  double bit, odd, medium;  // a value: per bit of its length, per bit of factors 3, 5 and 7, per factor 11 and 13
-  double prime;             // per unit of a larger prime factor, up to 64
-  double conflict;          // a value of a line whose values compete for the same places in the cache
-  double far;               // in memory
-  double line, transform;   // a line without straight-line code; a transform of the batch
-  double odd_real, real;    // a value of a real transform
-  double call;
-};
-constexpr LibraryPrices kLibrary32{0.116, 0.115, 0.034, 0.191, 1.91, 0, 34, 0.25, 1.22, 1.11, 107};
-constexpr LibraryPrices kLibrary64{0.165, 0.111, 0.037, 0.220, 1.28, 0.50, 30, 0.16, 3.59, 0.63, 93};
+constexpr FftPrices kPrices32{{0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.8},
+                              {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5}};
+constexpr FftPrices kPrices64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 1.1},
+                              {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8}};
 
 // Our lines are whole vectors: their levels wait for arithmetic, their moves for loads.
 RowsPrices prices_here(RowsPrices price, const Slowness& slow) {
   price.contiguous *= slow.near, price.strided *= slow.near, price.real *= slow.near;
-  price.level *= slow.arithmetic, price.convolved *= slow.arithmetic, price.long_line *= slow.arithmetic;
-  price.beyond_l1 *= slow.second;
+  price.level *= slow.arithmetic, price.convolved *= slow.arithmetic, price.long_level *= slow.arithmetic;
+  price.beyond_l1 *= slow.second, price.exchanged *= slow.second, price.long_line *= slow.near;
   price.block *= slow.scalar, price.call *= slow.scalar;
   return price;
 }
@@ -70,7 +52,24 @@ LibraryPrices prices_here(LibraryPrices price, const Slowness& slow) {
 // Lengths beyond this take hours; what they cost is not looked at closely, so that nobody waits for the answer.
 constexpr std::int64_t kLongest = std::int64_t{1} << 30;
 
+// Primes up to here are a level of our transforms (runtime's simd.h).
+constexpr int kLargestRadix = 97;
+int larger_prime(std::int64_t n) {
+  for (int p = 17; p <= kLargestRadix; p += 2)
+    if (n % p == 0 && p % 3 != 0 && p % 5 != 0 && p % 7 != 0) return p;
+  return 0;
+}
+double prime_cost(int p) { return 1 + 0.42 * p; }
+
 bool is_smooth(std::int64_t n) {
+  for (const int p : {2, 3, 5, 7, 11, 13})
+    while (n % p == 0) n /= p;
+  for (int p = larger_prime(n); p > 0; p = larger_prime(n)) n /= p;
+  return n == 1;
+}
+
+// The lengths of convolutions (runtime's chirp.cpp).
+bool is_convolved(std::int64_t n) {
   for (const int p : {2, 3, 5, 7, 11, 13})
     while (n % p == 0) n /= p;
   return n == 1;
@@ -92,6 +91,8 @@ double level_cost(std::int64_t n) {
                                                             {7, 3.4},
                                                             {11, 5.0},
                                                             {13, 6.0}}};
+  double primes = 0;
+  for (int p = larger_prime(n); p > 0; p = larger_prime(n)) n /= p, primes += prime_cost(p);
   // The least cost of what is left of n, for the largest parts first.
   std::map<std::int64_t, double, std::greater<>> known{{n, 0}};
   for (const auto& [rest, cost] : known)
@@ -100,7 +101,7 @@ double level_cost(std::int64_t n) {
         const auto next = known.try_emplace(rest / radix, kNever).first;
         next->second = std::min(next->second, cost + more);
       }
-  return known.count(1) ? known[1] : kNever;
+  return known.count(1) ? primes + known[1] : kNever;
 }
 
 struct Shape {
@@ -127,27 +128,55 @@ Shape shape_of(const Problem& problem) {
   return s;
 }
 
-// A single line, or long ones, which threads share.
-bool shares_lines(const Problem& problem, const Shape& s) {
-  const std::int64_t n = problem.n[0];
-  const bool few = 4 * problem.batch < s.lanes;
-  return problem.dim == 1 && !s.real && n >= kShortLine && (n > kLongLine || few);
+// A single line, or long ones, which threads share: how many complex values each has; 0 for other transforms.
+std::int64_t shared_line(const Problem& problem, const Shape& s) {
+  const std::int64_t n = s.real ? problem.n[0] / 2 : problem.n[0];
+  const bool idle = 2 * problem.batch <= s.lanes;
+  if (problem.dim != 1 || n < kShortLine || !(n > kLongLine || idle)) return 0;
+  return s.real && (problem.n[0] % 2 != 0 || !is_smooth(n)) ? 0 : n;
 }
 
-double rows_seconds(const Problem& problem, const Shape& s, int threads, const Slowness& slow) {
-  const RowsPrices price = prices_here(s.f32 ? kRows32 : kRows64, slow);
-  const double meet = kMeet * slow.meeting, meet_long = kMeetLong * slow.meeting;
-  if (shares_lines(problem, s)) {
-    const auto n = static_cast<double>(problem.n[0]);
-    // Other lengths are convolved: two transforms of at least twice the length, and threads gain less.
-    const bool smooth = is_smooth(problem.n[0]);
-    const double once = (smooth ? 1 : 7) * price.long_line * n * std::log2(n) * 1e-9;
-    // Threads take whole transforms of a batch, or share each.
-    if (smooth && n * s.value_bytes <= kApart && (problem.batch % threads == 0 || problem.batch >= 3 * threads))
-      return (threads > 1 ? meet : 0) + 1.1 * once * std::ceil(s.batch / threads);
-    return s.batch * (threads > 1 ? (smooth ? 1.1 : 1.5) * once / threads + meet_long : once);
+// Of values that one thread writes and another one reads, those that the first one's cache still holds.
+double exchanged_values(const Shape& s, double values) { return std::min(values, kNear / s.value_bytes); }
+
+double shared_line_seconds(const Problem& problem, const Shape& s, std::int64_t length, int threads,
+                           const RowsPrices& price, double meet) {
+  const auto n = static_cast<double>(length);
+  const bool smooth = is_smooth(length);
+  // Other lengths are convolved: two transforms of at least twice the length.
+  const double levels = smooth ? level_cost(length) : 0.83 * std::log2(2 * n);
+  const double once = ((smooth ? 1 : 4.5) * n * (price.long_line + price.long_level * levels) +
+                       (s.real ? price.real * n : 0) + price.call) *
+                      1e-9;
+  if (threads == 1) return s.batch * once;
+  // Threads take whole transforms of a batch, or share each.
+  if (smooth && n * s.value_bytes <= kApart && (problem.batch % threads == 0 || problem.batch >= 3 * threads))
+    return meet + 1.1 * once * std::ceil(s.batch / threads);
+  const double steps = (smooth ? 2 : 4) + (s.real ? 1 : 0);
+  return s.batch * (1.1 * once / threads + price.exchanged * exchanged_values(s, n) * 1e-9 + meet * steps);
+}
+
+// What transforms dimension by dimension, or some dimensions at a time, are made of; prices are added up.
+struct RowsCounts {
+  double ns = 0, units = kNever, steps = 1;
+};
+
+RowsCounts boxes_ns(const Problem& problem, const Shape& s, const FftBoxes& boxes, const RowsPrices& price) {
+  double ns = price.call + boxes.rows * price.contiguous + boxes.columns * price.strided + boxes.blocks * price.block;
+  if (s.real) ns += boxes.rows * price.real;
+  if (boxes.beyond_l1) ns += (boxes.rows + boxes.columns) * price.beyond_l1;
+  for (std::size_t d = 0; d < s.size.size(); ++d) {
+    const bool half = s.real && d == 0;
+    const std::int64_t n = problem.n[d], length = half && n % 2 == 0 ? n / 2 : n;
+    const double values = static_cast<int>(d) < boxes.split ? boxes.rows : boxes.columns;
+    ns += values * (half ? static_cast<double>(length) / s.size[d] : 1) * price.level * level_cost(length);
   }
-  double ns = price.call, units = kNever;
+  return {ns, boxes.units, boxes.columns > 0 ? 2.0 : 1.0};
+}
+
+RowsCounts lines_ns(const Problem& problem, const Shape& s, const RowsPrices& price) {
+  RowsCounts out;
+  out.ns = price.call;
   for (std::size_t d = 0; d < s.size.size(); ++d) {
     const std::int64_t n = problem.n[d];
     if (n == 1) continue;
@@ -160,25 +189,50 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads, const S
                        padded = neighbours - rest + (rest + s.lanes - 1) / s.lanes * s.lanes;
     const double lines = s.values / s.size[d] * static_cast<double>(padded) / static_cast<double>(neighbours);
     const double values = lines * static_cast<double>(length);
-    ns += values * (d == 0 ? price.contiguous + (s.real ? price.real : 0) : price.strided);
+    out.ns += values * (d == 0 ? price.contiguous + (s.real ? price.real : 0) : price.strided);
     if (is_smooth(length)) {
-      ns += values * price.level * level_cost(length);
+      out.ns += values * price.level * level_cost(length);
     } else {  // convolved
       std::int64_t whole = kLongest;
       if (length < kLongest / 2)
-        for (whole = 2 * length - 1; !is_smooth(whole);) ++whole;
-      ns += lines * std::max(static_cast<double>(whole), 2.0 * static_cast<double>(length)) * price.convolved *
-            (2 * level_cost(whole) + 6);
+        for (whole = 2 * length - 1; !is_convolved(whole);) ++whole;
+      out.ns += lines * std::max(static_cast<double>(whole), 2.0 * static_cast<double>(length)) * price.convolved *
+                (2 * level_cost(whole) + 6);
     }
     const std::int64_t block = std::min<std::int64_t>(kBlock, padded);
-    if (static_cast<double>(block) * static_cast<double>(length) * s.value_bytes > kL1) ns += values * price.beyond_l1;
+    if (static_cast<double>(block) * static_cast<double>(length) * s.value_bytes > kL1)
+      out.ns += values * price.beyond_l1;
     const double blocks = std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, kBlock)));
-    ns += blocks * price.block;
-    units = std::min(units, std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, s.lanes))));
+    out.ns += blocks * price.block;
+    out.units =
+        std::min(out.units, std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, s.lanes))));
   }
-  if (threads == 1) return ns * 1e-9;
-  const double steps = s.batch >= 2 * threads ? 1 : static_cast<double>(problem.dim);
-  return 1.15e-9 * ns / std::min<double>(threads, units) + meet * steps;
+  out.steps = static_cast<double>(problem.dim);
+  return out;
+}
+
+FftBoxes boxes_of(const Problem& problem, const Shape& s) {
+  if (problem.dim == 1) return {};
+  FftBoxShape shape{problem.dim, problem.n, problem.batch, static_cast<int>(s.lanes), static_cast<int>(s.value_bytes)};
+  if (s.real) shape.sizes[0] = problem.n[0] / 2 + 1;
+  for (std::size_t d = 0; d < s.size.size(); ++d)
+    if (!is_smooth(s.real && d == 0 && problem.n[d] % 2 == 0 ? problem.n[d] / 2 : problem.n[d])) return {};
+  return fft_boxes(shape);
+}
+
+double rows_seconds(const Problem& problem, const Shape& s, int threads, const RowsPrices& prices,
+                    const Slowness& slow) {
+  const RowsPrices price = prices_here(prices, slow);
+  const double meet = kMeet * slow.meeting;
+  if (const std::int64_t n = shared_line(problem, s); n > 0)
+    return shared_line_seconds(problem, s, n, threads, price, meet);
+  const FftBoxes boxes = boxes_of(problem, s);
+  const RowsCounts counts = boxes.split > 0 ? boxes_ns(problem, s, boxes, price) : lines_ns(problem, s, price);
+  if (threads == 1) return counts.ns * 1e-9;
+  // Between steps, threads take over what others wrote.
+  const double steps = s.batch >= 2 * threads ? 1 : counts.steps;
+  const double exchanged = steps > 1 ? price.exchanged * exchanged_values(s, s.values) * 1e-9 : 0;
+  return 1.15e-9 * counts.ns / std::min<double>(threads, counts.units) + exchanged + meet * steps;
 }
 
 // How many values at this distance in bytes a first-level cache of 64 sets of 12 lines of 64 bytes holds.
@@ -187,8 +241,9 @@ std::int64_t held_at_stride(std::int64_t stride) {
   return ways * std::min(sets, period / std::gcd(stride, period));
 }
 
-double library_seconds(const Problem& problem, const Shape& s, int threads, const Slowness& slow) {
-  const LibraryPrices price = prices_here(s.f32 ? kLibrary32 : kLibrary64, slow);
+double library_seconds(const Problem& problem, const Shape& s, int threads, const LibraryPrices& prices,
+                       const Slowness& slow) {
+  const LibraryPrices price = prices_here(prices, slow);
   double ns = price.call + price.transform * s.batch, stride = s.value_bytes;
   for (std::size_t d = 0; d < s.size.size(); stride *= s.size[d++]) {
     const std::int64_t n = problem.n[d];
@@ -214,10 +269,13 @@ double library_seconds(const Problem& problem, const Shape& s, int threads, cons
 
 }  // namespace
 
-FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits) {
+const FftPrices& fft_prices(Precision precision) { return precision == Precision::f32 ? kPrices32 : kPrices64; }
+
+FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits, const FftPrices& prices) {
   const Shape s = shape_of(problem);
   const Slowness slow = slowness(traits, problem.precision, threads);
-  return {rows_seconds(problem, s, threads, slow), library_seconds(problem, s, threads, slow)};
+  return {rows_seconds(problem, s, threads, prices.rows, slow),
+          library_seconds(problem, s, threads, prices.library, slow)};
 }
 
 }  // namespace fourtune::generator

@@ -12,7 +12,56 @@ struct FftTimes {
   double rows = 0;     // fft=rows
   double library = 0;  // fft=fftw(rigor=estimate)
 };
+// Prices in nanoseconds, of one precision.
+struct RowsPrices {
+  double contiguous, strided;  // moving a value of a line along x, and of another one, to a vector's lane and back
+  double level;                // an operation of a level of the transform
+  double convolved;            // the same of lengths with large prime factors
+  double beyond_l1;            // a value of a block that the first-level cache does not hold
+  double real;                 // splitting a value of a real line
+  double block, call;
+  double long_line, long_level;  // a value of a long line, and an operation of its levels
+  double exchanged;              // a value in the cache that one thread writes and another one reads
+};
+struct LibraryPrices {
+  double bit, odd, medium;  // a value: per bit of its length, per bit of factors 3, 5 and 7, per factor 11 and 13
+  double prime;             // per unit of a larger prime factor, up to 64
+  double conflict;          // a value of a line whose values compete for the same places in the cache
+  double far;               // in memory
+  double line, transform;   // a line without straight-line code; a transform of the batch
+  double odd_real, real;    // a value of a real transform
+  double call;
+};
+struct FftPrices {
+  RowsPrices rows;
+  LibraryPrices library;
+};
+const FftPrices& fft_prices(Precision precision);
+// For tools/fit, which varies them: every price with its name.
+template <class Prices>
+struct PriceField {
+  const char* name;
+  double Prices::*value;
+};
+inline constexpr PriceField<RowsPrices> rows_price_fields[] = {
+    {"contiguous", &RowsPrices::contiguous}, {"strided", &RowsPrices::strided},
+    {"level", &RowsPrices::level},           {"convolved", &RowsPrices::convolved},
+    {"beyond_l1", &RowsPrices::beyond_l1},   {"real", &RowsPrices::real},
+    {"block", &RowsPrices::block},           {"call", &RowsPrices::call},
+    {"long_line", &RowsPrices::long_line},   {"long_level", &RowsPrices::long_level},
+    {"exchanged", &RowsPrices::exchanged}};
+inline constexpr PriceField<LibraryPrices> library_price_fields[] = {
+    {"bit", &LibraryPrices::bit},           {"odd", &LibraryPrices::odd},
+    {"medium", &LibraryPrices::medium},     {"prime", &LibraryPrices::prime},
+    {"conflict", &LibraryPrices::conflict}, {"far", &LibraryPrices::far},
+    {"line", &LibraryPrices::line},         {"transform", &LibraryPrices::transform},
+    {"odd_real", &LibraryPrices::odd_real}, {"real", &LibraryPrices::real},
+    {"call", &LibraryPrices::call}};
+
 // Of a dense problem; strides are not looked at. threads >= 1.
-FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits);
+FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits, const FftPrices& prices);
+inline FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits) {
+  return fft_times(problem, threads, traits, fft_prices(problem.precision));
+}
 
 }  // namespace fourtune::generator

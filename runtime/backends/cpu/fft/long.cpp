@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "runtime/backends/cpu/base/prefetch.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 
 namespace fourtune::runtime::cpu {
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill move at a time
 constexpr std::int64_t kMaxLanes = 16;
-constexpr std::int64_t kLongest = std::int64_t{1} << 21;  // for a short transform; the two of 2^30 take 4 MiB each
+constexpr std::int64_t kScalarsKept = std::int64_t{1} << 18;  // the longest transform whose scalar factors are kept
+constexpr std::int64_t kLongest = std::int64_t{1} << 21;      // for a short transform; the two of 2^30 take 4 MiB each
 
 // The divisor nearest to the square root (from above) whose cofactor the kernels support as well; 0 when there is none.
 std::int64_t split_length(std::int64_t n, int lanes) {
@@ -64,6 +66,11 @@ void LongFft<T>::make_tables() {
   SimdMove<T> all = move(kernels_.lanes, 1, kernels_.lanes, 0, longest_);
   all.swap = false;
   kernels_.load(lane_tables_.as<T>(), reinterpret_cast<const T*>(pairs.data()), all);
+  if (n > kScalarsKept) return;
+  const std::int64_t blocks = (columns_ + kernels_.lanes - 1) / kernels_.lanes;
+  first_scalars_.resize(static_cast<std::size_t>(blocks * rows_ * 2));
+  for (std::int64_t block = 0; block < blocks; ++block)
+    scalars(block * kernels_.lanes, rows_, first_scalars_.data() + block * rows_ * 2);
 }
 
 // Computes exp(-2 pi i k at / n) for k < count.
@@ -80,6 +87,13 @@ void LongFft<T>::scalars(std::int64_t at, std::int64_t count, T* result) const {
     if (b >= split_) b -= split_, ++a;
     if (a >= wrap) a -= wrap;
   }
+}
+
+// `runs` runs of `count` elements that will be written, which another thread may have had before.
+template <class T>
+void ask_for(const std::complex<T>* at, std::int64_t step, std::int64_t count, std::int64_t runs) {
+  constexpr std::int64_t item = sizeof(std::complex<T>);
+  prefetch_to_write(at, step * item, runs, count * item);
 }
 
 template <class T>
@@ -107,10 +121,13 @@ void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matr
   const std::int64_t lanes = kernels_.lanes;
   parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j2 = block * lanes, count = std::min(lanes, columns_ - j2);
-    T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
+    T *work = thread_work(worker), *own = work + (longest_ + 1) * 2 * lanes;
+    if (threads_ > 1) ask_for(matrix + j2, columns_, count, rows_);
     kernels_.load(work, reinterpret_cast<const T*>(in + j2 * stride), move(columns_ * stride, stride, count, 0, rows_));
     kernels_.transform(along_columns_, work);
-    scalars(j2, rows_, scalar);
+    const bool kept = !first_scalars_.empty();
+    if (!kept) scalars(j2, rows_, own);
+    const T* const scalar = kept ? first_scalars_.data() + block * rows_ * 2 : own;
     kernels_.twiddle(work, along_columns_.output.data(), rows_, lane_tables_.as<T>(), scalar);
     kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(matrix + j2),
                    move(columns_, 1, count, 0, rows_));

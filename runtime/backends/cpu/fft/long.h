@@ -38,7 +38,9 @@ class LongFft {
   // Precondition: supports(n).
   LongFft(std::int64_t n, int sign, int threads);
   std::int64_t n() const { return rows_ * columns_; }
-  std::int64_t bytes() const { return work_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_); }
+  std::int64_t bytes() const {
+    return work_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_) + bytes_of(first_scalars_);
+  }
 
   // The whole transform; element i is at i * stride. work: n elements, neither in nor out; in == out is allowed.
   void transform(const Value* in, std::int64_t in_stride, Value* work, Value* out, std::int64_t out_stride) const;
@@ -66,6 +68,8 @@ class LongFft {
   std::int64_t longest_, split_;
   std::vector<std::complex<double>> coarse_, fine_;  // exp(-2 pi i t/n) for t = split * a and t = b
   AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) for k up to longest_ and each lane l
+  // What scalars() gives for each block of columns_first, for transforms that are not so long that it would take much.
+  std::vector<T> first_scalars_;
   AlignedBytes work_;
   std::int64_t work_stride_ = 0;
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/backends/cpu/fft/arrays.h"
+#include "runtime/backends/cpu/fft/boxes.h"
 #include "runtime/backends/cpu/fft/chirp.h"
 #include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/fft/lines.h"
@@ -358,13 +359,16 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   const std::int64_t n = op.n[0];
   const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // too few lines for the lanes of a vector
-  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || few)) {
+  const bool idle = 2 * op.batch <= simd_fft_kernels<T>().lanes;
+  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || idle)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
-  // Where FFTW is available, it is faster for one short line, for long or odd real lines in one dimension and for tiny
-  // lines. Its estimate is good for them.
-  const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
+  if (op.type != FftType::c2c && n / 2 >= kShortLine && (n / 2 > kLongLine || idle))
+    if (auto line = make_long_real_fft<T>(op)) return line;
+  if (auto boxes = make_box_fft<T>(op)) return boxes;
+  // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines. Its estimate is good for them.
+  const bool real = op.type != FftType::c2c && (n % 2 != 0 ? n : n / 2) > kLongLine;
   const FftLibrary<T>* library = fft_library<T>();
   if (library && ((op.dim == 1 && (few || real)) || are_lines_tiny<T>(op))) {
     FftOperation line = op;

@@ -1,4 +1,4 @@
-// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above 13. Each vector lane holds one
+// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above kLargestRadix. Each vector lane holds one
 // line, so every operation uses whole vectors whatever the length. There is no planning and no measurement: the same
 // length gives the same operations on every run. Plans and kernel selection are in simd.cpp, the kernels in
 // simd_*-inl.h, those of one lane in single.cpp.
@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace fourtune::runtime::cpu {
@@ -19,6 +20,7 @@ struct SimdFftPlan {
     int radix = 0;
     std::int64_t length = 0;   // length of the blocks that this level splits
     std::size_t twiddles = 0;  // index of its twiddle factors: for i < length/radix: w^(i q), 1 <= q < radix (re, im)
+    std::size_t roots = 0;     // of a prime above 13: index of cos and sin of 2 pi q j / radix for 1 <= q, j <= radix/2
   };
   std::int64_t n = 0;
   std::vector<Level> levels;
@@ -26,12 +28,17 @@ struct SimdFftPlan {
   std::vector<std::int32_t> output;
 };
 
-// has_small_factors: n >= 1 has no prime factor above 13. simd_fft_supports: make_simd_fft_plan can do n as well
+// Primes up to here are a level: sums of that many terms, which are cheaper than a convolution.
+constexpr int kLargestRadix = 97;
+// has_small_factors: n >= 1 has no prime factor above kLargestRadix. simd_fft_supports: make_simd_fft_plan can do n as well
 // (32-bit indices).
 bool has_small_factors(std::int64_t n);
 bool simd_fft_supports(std::int64_t n);
 template <class T>
 SimdFftPlan<T> make_simd_fft_plan(std::int64_t n);
+// Plans in use, shared by length: the dimensions of a cube and executors of equal sizes share one table.
+template <class T>
+std::shared_ptr<const SimdFftPlan<T>> shared_simd_fft_plan(std::int64_t n);
 
 // Which numbers move between an array of complex numbers (stored as pairs of T) and a work buffer.
 template <class T>
@@ -48,7 +55,24 @@ struct SimdMove {
   // that of one group.
   int groups = 1;
   std::int64_t group = 0;
+  bool half = false;  // where positions follow each other (step == 2, imag == 1): the last one has a real part only
   bool swap = false;  // exchanges real and imaginary parts: done on load and store, this conjugates the transform
+};
+
+// How half a spectrum of real numbers stands for a whole one: entries that have a mirror image are multiplied by interior
+// and conjugated if conjugate. exchange: its real and imaginary parts are exchanged.
+template <class T>
+struct HalfForm {
+  T interior = 1;
+  bool conjugate = false, exchange = false;
+};
+
+// Of one long real line, computed as a complex one of m pairs of neighbours. turns: exp(-pi i k / m), k <= m/2 (re, im).
+template <class T>
+struct HalfLine {
+  std::int64_t m = 0;
+  const T* turns = nullptr;
+  HalfForm<T> form;
 };
 
 // The functions for one instruction set, with vectors of `lanes` numbers.
@@ -57,6 +81,8 @@ struct SimdFftKernels {
   int lanes;
   // In place, with sign -1.
   void (*transform)(const SimdFftPlan<T>& plan, T* work);
+  // The same along the middle axis of a box of elements, rows x n x width, the last index the fastest.
+  void (*transform_axis)(const SimdFftPlan<T>& plan, T* work, std::int64_t rows, std::int64_t width);
   void (*load)(T* work, const T* from, const SimdMove<T>& move);
   void (*store)(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move);
   // Multiplies element output[k] by table[k] (an element, lane by lane) and by scalar[k] (re, im), for k < count.
@@ -67,10 +93,21 @@ struct SimdFftKernels {
   // Real transforms of 2m numbers, computed as complex ones of m pairs of neighbours. split turns the m-point transform
   // in work into positions 0 .. m of the spectrum, in natural order, in half. merge turns these into the input of an
   // m-point transform whose results, with real and imaginary parts exchanged, are the pairs. w holds exp(-2 pi i k /
-  // 2m), k <= m/2 (re, im). interior multiplies the spectrum at 0 < k < m; conjugate conjugates it.
-  void (*split)(const T* work, const std::int32_t* output, std::int64_t m, const T* w, T interior, bool conjugate,
+  // 2m), k <= m/2 (re, im).
+  void (*split)(const T* work, const std::int32_t* output, std::int64_t m, const T* w, const HalfForm<T>& form,
                 T* half);
-  void (*merge)(const T* half, std::int64_t m, const T* w, T interior, bool conjugate, T* work);
+  void (*merge)(const T* half, std::int64_t m, const T* w, const HalfForm<T>& form, T* work);
+  // Real transforms of an odd number n, computed as complex ones. A line moves as pairs of neighbours, the last of which
+  // has one number. spread_pairs makes elements of them, join_pairs the reverse from real parts of elements output[k].
+  // halve and extend do what split and merge do; of what extend makes, the transform's real parts are the line.
+  void (*spread_pairs)(const T* pairs, std::int64_t n, T* work);
+  void (*join_pairs)(const T* work, const std::int32_t* output, std::int64_t n, T* pairs);
+  void (*halve)(const T* work, const std::int32_t* output, std::int64_t n, const HalfForm<T>& form, T* half);
+  void (*extend)(const T* half, std::int64_t n, const HalfForm<T>& form, T* work);
+  // split and merge for one line, which is stored as pairs, in place or to another array: positions first .. last - 1, with
+  // 0 < first and last <= m/2 + 1, and their mirror images m - k. merge makes the input of a transform of sign +1.
+  void (*split_line)(T* line, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
+  void (*merge_line)(const T* from, T* to, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
 };
 // Kernels for this processor's vectors, and kernels for one lane. A processor without vectors has only the latter.
 template <class T>

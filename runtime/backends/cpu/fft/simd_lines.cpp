@@ -6,13 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <numbers>
 #include <vector>
 
-#include "base/fork_safe_mutex.h"
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/fft/chirp.h"
 #include "runtime/backends/cpu/fft/library.h"
@@ -27,20 +24,6 @@ constexpr std::int64_t kLongestConvolved = 8192;                // takes two buf
 constexpr std::int64_t kLongestSingle = std::int64_t{1} << 29;  // its convolutions have 32-bit indices
 constexpr std::int64_t kBlockBytes = std::int64_t{1} << 18;     // for several groups: fits in a second-level cache
 
-// Plans in use, shared by length: the dimensions of a cube and executors of equal sizes share one table.
-template <class T>
-std::shared_ptr<const SimdFftPlan<T>> shared_plan(std::int64_t n) {
-  static ForkSafeMutex& mutex = *new ForkSafeMutex;
-  static std::map<std::int64_t, std::weak_ptr<const SimdFftPlan<T>>> plans;
-  const std::lock_guard lock(mutex);
-  auto plan = plans[n].lock();
-  if (!plan) {
-    plan = std::make_shared<const SimdFftPlan<T>>(make_simd_fft_plan<T>(n));
-    plans[n] = plan;
-  }
-  return plan;
-}
-
 // Length of the complex lines that transform lines of length n.
 std::int64_t complex_length(std::int64_t n, bool real) { return real && n % 2 == 0 ? n / 2 : n; }
 
@@ -54,7 +37,7 @@ class SimdLines final : public LineFft<T> {
         kernels_(kernels),
         length_(complex_length(choice.n, real)),
         chirp_(simd_fft_supports(length_) ? Chirp<T>() : make_chirp<T>(length_)),
-        plan_(shared_plan<T>(chirp_.n > 0 ? chirp_.length : length_)),
+        plan_(shared_simd_fft_plan<T>(chirp_.n > 0 ? chirp_.length : length_)),
         element_(2 * kernels_.lanes),
         groups_(groups),
         real_(real),
@@ -107,17 +90,21 @@ class SimdLines final : public LineFft<T> {
 
   void load_real(void* work, const T* from, LinePlaces places) const override {
     for_each_group(places, [&](int g, int count, std::int64_t line) {
-      kernels_.load(area(work, g), from + line, real_move(places, count));
-      if (odd_) clear_imaginary(area(work, g));
+      const bool pairs = odd_ && places.step == 1;
+      kernels_.load(pairs ? area(work, groups_) : area(work, g), from + line, real_move(places, count));
+      if (pairs)
+        kernels_.spread_pairs(area(work, groups_), length_, area(work, g));
+      else if (odd_)
+        clear_imaginary(area(work, g));
     });
   }
   void store_half(const void* result, Value* to, LinePlaces places, T interior, bool conjugate) const override {
     T* half = const_cast<T*>(area(result, groups_));
     for_each_group(places, [&](int g, int count, std::int64_t line) {
       if (odd_)
-        halve(area(result, g), interior, conjugate, half);
+        kernels_.halve(area(result, g), output_, length_, {interior, conjugate}, half);
       else
-        kernels_.split(area(result, g), output_, length_, roots_.data(), interior, conjugate, half);
+        kernels_.split(area(result, g), output_, length_, roots_.data(), {interior, conjugate}, half);
       kernels_.store(half, natural_.data(), reinterpret_cast<T*>(to + line),
                      move(places, count, {0, this->n() / 2 + 1}, nullptr));
     });
@@ -128,14 +115,19 @@ class SimdLines final : public LineFft<T> {
       kernels_.load(half, reinterpret_cast<const T*>(from + line),
                     move(places, count, {0, this->n() / 2 + 1}, nullptr));
       if (odd_)
-        extend(half, interior, conjugate, area(work, g));
+        kernels_.extend(half, length_, {interior, conjugate}, area(work, g));
       else
-        kernels_.merge(half, length_, roots_.data(), interior, conjugate, area(work, g));
+        kernels_.merge(half, length_, roots_.data(), {interior, conjugate}, area(work, g));
     });
   }
   void store_real(const void* result, T* to, LinePlaces places) const override {
     for_each_group(places, [&](int g, int count, std::int64_t line) {
       SimdMove<T> pairs = real_move(places, count);
+      if (odd_ && places.step == 1) {
+        T* joined = const_cast<T*>(area(result, groups_));
+        kernels_.join_pairs(area(result, g), output_, length_, joined);
+        return kernels_.store(joined, natural_.data(), to + line, pairs);
+      }
       pairs.swap = true;
       kernels_.store(area(result, g), output_, to + line, pairs);
     });
@@ -154,35 +146,8 @@ class SimdLines final : public LineFft<T> {
     kernels_.multiply(other, plan_->output.data(), n, conjugate_chirp_.data(), true, data);
   }
 
-  // The next three do for odd real lines what split and merge do for even ones.
   void clear_imaginary(T* data) const {
     for (std::int64_t i = 0; i < length_; ++i) std::fill_n(data + i * element_ + kernels_.lanes, kernels_.lanes, T(0));
-  }
-  void halve(const T* data, T interior, bool conjugate, T* half) const {
-    for (std::int64_t k = 0; 2 * k < length_; ++k) {
-      const T* from = data + std::int64_t{output_[k]} * element_;
-      T* to = half + k * element_;
-      const T re = k == 0 ? T(1) : interior, im = k == 0 ? T(0) : conjugate ? -interior : interior;
-      for (int l = 0; l < kernels_.lanes; ++l) {
-        to[l] = re * from[l];
-        to[kernels_.lanes + l] = im * from[kernels_.lanes + l];
-      }
-    }
-  }
-  // Writes the conjugate of the Hermitian extension: its transform of sign -1 is the real line.
-  void extend(const T* half, T interior, bool conjugate, T* data) const {
-    std::copy_n(half, kernels_.lanes, data);
-    std::fill_n(data + kernels_.lanes, kernels_.lanes, T(0));
-    for (std::int64_t k = 1; 2 * k < length_; ++k) {
-      const T* from = half + k * element_;
-      T *low = data + k * element_, *high = data + (length_ - k) * element_;
-      const T flip = conjugate ? interior : -interior;
-      for (int l = 0; l < kernels_.lanes; ++l) {
-        low[l] = high[l] = interior * from[l];
-        low[kernels_.lanes + l] = flip * from[kernels_.lanes + l];
-        high[kernels_.lanes + l] = -flip * from[kernels_.lanes + l];
-      }
-    }
   }
 
   T* area(void* work, int g) const { return static_cast<T*>(work) + g * group_; }
@@ -222,15 +187,17 @@ class SimdLines final : public LineFft<T> {
     result.swap = swap_;
     return result;
   }
-  // Neighbouring numbers of an even real line form pairs. The numbers of an odd line are real parts, which a move from
-  // work with exchanged parts writes last.
+  // Neighbouring numbers of a real line form pairs; the last pair of an odd line has one number. With gaps between them,
+  // the numbers of an odd line are real parts, which a move from work with exchanged parts writes last.
   SimdMove<T> real_move(const LinePlaces& places, int count) const {
     SimdMove<T> result;
-    result.step = odd_ ? places.step : 2 * places.step;
+    const bool single = odd_ && places.step != 1;
+    result.step = single ? places.step : 2 * places.step;
     result.line = places.line;
-    result.imag = odd_ ? 0 : places.step;
+    result.imag = single ? 0 : places.step;
     result.count = count;
-    result.size = length_;
+    result.size = odd_ && !single ? (length_ + 1) / 2 : length_;
+    result.half = odd_ && !single;
     return result;
   }
 
@@ -261,8 +228,6 @@ std::unique_ptr<LineFft<T>> make_lines(const SimdFftKernels<T>& kernels, const L
 template <class T>
 std::unique_ptr<LineFft<T>> make_simd_lines(const LineFftChoice& choice, bool real) {
   const int lanes = simd_fft_kernels<T>().lanes;
-  // FFTW transforms odd real lines in pairs.
-  if (real && choice.n % 2 != 0 && fft_library<T>()) return nullptr;
   const std::int64_t length = complex_length(choice.n, real);
   if (length > (simd_fft_supports(length) ? kLongestLine : kLongestConvolved)) return nullptr;
   // Idle lanes cost as much as busy ones, and one line through FFTW costs about a third of a full vector of lines.

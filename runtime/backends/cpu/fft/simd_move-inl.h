@@ -21,6 +21,29 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 constexpr int kPairs = kLanes<D> / 2;
 
+// The first `count` numbers of a vector, at most all of them. The memory of the others is neither read nor written; a
+// load has zeros there.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_first(D d, const T* from, int count) {
+#if HWY_TARGET <= HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, from);
+#else
+  HWY_ALIGN T some[kLanes<D>] = {};
+  std::copy_n(from, count, some);
+  return hn::Load(d, some);
+#endif
+}
+template <class D, class T>
+HWY_INLINE void store_first(hn::Vec<D> v, D d, T* to, int count) {
+#if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(count)), d, to);
+#else
+  HWY_ALIGN T all[kLanes<D>];
+  hn::Store(v, d, all);
+  std::copy_n(all, count, to);
+#endif
+}
+
 // Transposes a square matrix of 128-bit blocks: block b of v[r] becomes block r of v[b].
 template <class D, class V>
 HWY_INLINE void transpose_blocks(D d, V* v) {
@@ -121,38 +144,84 @@ void store_adjacent(const T* work, const std::int32_t* output, T* to, const Simd
   }
 }
 
-// For lines that are contiguous in the array but apart from each other: moves squares of positions times lines.
+// The same for a group of fewer lines than a vector has lanes.
 template <bool kFactor, class T>
+void load_few_adjacent(T* work, const T* from, const SimdMove<T>& move) {
+  const hn::ScalableTag<T> d;
+  constexpr int L = kLanes<decltype(d)>;
+  const int low = std::min(2 * move.count, L), high = 2 * move.count - low;
+  for (std::int64_t i = 0; i < move.size; ++i) {
+    const T* at = from + i * move.step;
+    const auto factor = hn::Set(d, kFactor ? move.factor[i] : T(1));
+    const auto a = load_first(d, at, low), b = high > 0 ? load_first(d, at + L, high) : hn::Zero(d);
+    put_parts<kFactor>(d, a, b, move.swap, factor, work + (move.first + i) * 2 * L);
+  }
+}
+template <bool kFactor, class T>
+void store_few_adjacent(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
+  const hn::ScalableTag<T> d;
+  constexpr int L = kLanes<decltype(d)>;
+  const int low = std::min(2 * move.count, L), high = 2 * move.count - low;
+  for (std::int64_t i = 0; i < move.size; ++i) {
+    T* at = to + i * move.step;
+    hn::Vec<decltype(d)> a, b;
+    get_parts<kFactor>(d, work + std::int64_t{output[move.first + i]} * 2 * L, move.swap,
+                       hn::Set(d, kFactor ? move.factor[i] : T(1)), &a, &b);
+    store_first(a, d, at, low);
+    if (high > 0) store_first(b, d, at + L, high);
+  }
+}
+
+// For lines that are contiguous in the array but apart from each other: moves squares of positions times lines.
+// kHalves: vectors of pairs that hold a position of all lines (1 where half of the lanes are idle). Idle lanes repeat the
+// last line.
+template <bool kFactor, int kHalves, class T>
 void load_rows(T* work, const T* from, const SimdMove<T>& move) {
   const hn::ScalableTag<T> d;
   using D = decltype(d);
   constexpr int L = kLanes<D>, P = kPairs<D>;
-  hn::Vec<D> v[2][P];
+  const std::int64_t numbers = 2 * move.size - (move.half ? 1 : 0);
+  const T* line[kHalves * P];
+  for (int r = 0; r < kHalves * P; ++r) line[r] = from + std::min(r, move.count - 1) * move.line;
+  hn::Vec<D> v[kHalves][P];
   for (std::int64_t i = 0; i < move.size; i += P) {
-    for (int half = 0; half < 2; ++half) {
-      for (int r = 0; r < P; ++r) v[half][r] = hn::LoadU(d, from + (half * P + r) * move.line + 2 * i);
+    const auto left = static_cast<int>(std::min<std::int64_t>(L, numbers - 2 * i));
+    for (int half = 0; half < kHalves; ++half) {
+      for (int r = 0; r < P; ++r) {
+        const T* at = line[half * P + r] + 2 * i;
+        v[half][r] = left == L ? hn::LoadU(d, at) : load_first(d, at, left);
+      }
       transpose_pairs(d, v[half]);
     }
+    T* element = work + (move.first + i) * 2 * L;
     for (int r = 0; r < P; ++r) {
-      put_parts<kFactor>(d, v[0][r], v[1][r], move.swap, hn::Set(d, kFactor ? move.factor[i + r] : T(1)),
-                         work + (move.first + i + r) * 2 * L);
+      if (2 * r >= left) break;
+      put_parts<kFactor>(d, v[0][r], v[kHalves - 1][r], move.swap, hn::Set(d, kFactor ? move.factor[i + r] : T(1)),
+                         element + r * 2 * L);
     }
   }
 }
-template <bool kFactor, class T>
+template <bool kFactor, int kHalves, class T>
 void store_rows(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
   const hn::ScalableTag<T> d;
   using D = decltype(d);
   constexpr int L = kLanes<D>, P = kPairs<D>;
+  const std::int64_t numbers = 2 * move.size - (move.half ? 1 : 0);
   hn::Vec<D> v[2][P];
   for (std::int64_t i = 0; i < move.size; i += P) {
+    const auto left = static_cast<int>(std::min<std::int64_t>(L, numbers - 2 * i));
     for (int r = 0; r < P; ++r) {
-      get_parts<kFactor>(d, work + std::int64_t{output[move.first + i + r]} * 2 * L, move.swap,
-                         hn::Set(d, kFactor ? move.factor[i + r] : T(1)), &v[0][r], &v[1][r]);
+      const std::int64_t at = std::min(i + r, move.size - 1);
+      get_parts<kFactor>(d, work + std::int64_t{output[move.first + at]} * 2 * L, move.swap,
+                         hn::Set(d, kFactor ? move.factor[at] : T(1)), &v[0][r], &v[1][r]);
     }
-    for (int half = 0; half < 2; ++half) {
+    for (int half = 0; half < kHalves; ++half) {
       transpose_pairs(d, v[half]);
-      for (int r = 0; r < P; ++r) hn::StoreU(v[half][r], d, to + (half * P + r) * move.line + 2 * i);
+      for (int r = 0; r < P; ++r) {
+        if (half * P + r >= move.count) break;
+        T* const at = to + (half * P + r) * move.line + 2 * i;
+        left == L ? hn::StoreU(v[half][r], d, at) : store_first(v[half][r], d, at, left);
+      }
     }
   }
 }
@@ -190,38 +259,25 @@ void store_any(const T* work, const std::int32_t* output, T* to, const SimdMove<
   }
 }
 
-// Returns the part of a move after its first `done` positions.
-template <class T>
-SimdMove<T> rest_of(SimdMove<T> move, std::int64_t done) {
-  move.first += done;
-  move.size -= done;
-  if (move.factor != nullptr) move.factor += done;
-  return move;
-}
-
 template <bool kFactor, class T>
 void load_with(T* work, const T* from, const SimdMove<T>& move) {
-  constexpr int L = kLanes<hn::ScalableTag<T>>, P = L / 2;
-  if (move.count == L && move.line == 2 && move.imag == 1) return load_adjacent<kFactor>(work, from, move);
-  std::int64_t done = 0;
-  if (move.count == L && move.step == 2 && move.imag == 1) {
-    SimdMove<T> whole = move;
-    whole.size = done = move.size / P * P;
-    load_rows<kFactor>(work, from, whole);
-  }
-  load_any<kFactor>(work, from + done * move.step, rest_of(move, done));
+  constexpr int L = kLanes<hn::ScalableTag<T>>;
+  if (move.line == 2 && move.imag == 1 && !move.half)
+    return move.count == L ? load_adjacent<kFactor>(work, from, move) : load_few_adjacent<kFactor>(work, from, move);
+  if (move.step == 2 && move.imag == 1)
+    return 2 * move.count > L ? load_rows<kFactor, 2>(work, from, move) : load_rows<kFactor, 1>(work, from, move);
+  load_any<kFactor>(work, from, move);
 }
 template <bool kFactor, class T>
 void store_with(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
-  constexpr int L = kLanes<hn::ScalableTag<T>>, P = L / 2;
-  if (move.count == L && move.line == 2 && move.imag == 1) return store_adjacent<kFactor>(work, output, to, move);
-  std::int64_t done = 0;
-  if (move.count == L && move.step == 2 && move.imag == 1) {
-    SimdMove<T> whole = move;
-    whole.size = done = move.size / P * P;
-    store_rows<kFactor>(work, output, to, whole);
-  }
-  store_any<kFactor>(work, output, to + done * move.step, rest_of(move, done));
+  constexpr int L = kLanes<hn::ScalableTag<T>>;
+  if (move.line == 2 && move.imag == 1 && !move.half)
+    return move.count == L ? store_adjacent<kFactor>(work, output, to, move)
+                           : store_few_adjacent<kFactor>(work, output, to, move);
+  if (move.step == 2 && move.imag == 1)
+    return 2 * move.count > L ? store_rows<kFactor, 2>(work, output, to, move)
+                              : store_rows<kFactor, 1>(work, output, to, move);
+  store_any<kFactor>(work, output, to, move);
 }
 
 template <class T>

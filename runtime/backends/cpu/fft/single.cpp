@@ -8,6 +8,7 @@
 #include "hwy/foreach_target.h"
 // This must follow foreach_target.h, which includes this file once per target.
 #include "hwy/highway.h"
+#include "runtime/backends/cpu/fft/simd_halves-inl.h"
 #include "runtime/backends/cpu/fft/simd_kernels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,8 +21,9 @@ void load_one(T* work, const T* from, const SimdMove<T>& move) {
     const T* at = from + g * move.line;
     for (std::int64_t i = 0; i < move.size; ++i, to += 2, at += move.step) {
       const T factor = move.factor != nullptr ? move.factor[i] : T(1);
+      const bool half = move.half && i + 1 == move.size;
       to[move.swap ? 1 : 0] = factor * at[0];
-      to[move.swap ? 0 : 1] = factor * at[move.imag];
+      to[move.swap ? 0 : 1] = half ? T(0) : factor * at[move.imag];
     }
   }
 }
@@ -34,7 +36,7 @@ void store_one(const T* work, const std::int32_t* output, T* to, const SimdMove<
       const T* element = work + g * move.group + 2 * std::int64_t{output[move.first + i]};
       const T factor = move.factor != nullptr ? move.factor[i] : T(1);
       at[0] = factor * element[move.swap ? 1 : 0];
-      at[move.imag] = factor * element[move.swap ? 0 : 1];
+      if (!move.half || i + 1 < move.size) at[move.imag] = factor * element[move.swap ? 0 : 1];
     }
   }
 }
@@ -42,7 +44,21 @@ void store_one(const T* work, const std::int32_t* output, T* to, const SimdMove<
 template <class T>
 SimdFftKernels<T> one_lane() {
   using D = hn::CappedTag<T, 1>;
-  return {1, &transform<D>, &load_one<T>, &store_one<T>, &twiddle<D>, &multiply<D>, &split<D>, &merge<D>};
+  return {1,
+          &transform<D>,
+          &transform_axis<D>,
+          &load_one<T>,
+          &store_one<T>,
+          &twiddle<D>,
+          &multiply<D>,
+          &split<D>,
+          &merge<D>,
+          &spread_pairs<D>,
+          &join_pairs<D>,
+          &halve<D>,
+          &extend<D>,
+          &split_line<D>,
+          &merge_line<D>};
 }
 SimdFftKernels<float> one_float() { return one_lane<float>(); }
 SimdFftKernels<double> one_double() { return one_lane<double>(); }

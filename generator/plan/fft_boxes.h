@@ -1,0 +1,37 @@
+// When our FFTs of several dimensions on a processor take some of them together: which values then lie side by side in
+// vectors. The runtime and the cost model ask the same question here.
+//
+// Dimension by dimension, the lines of a vector are neighbours along one other dimension, so that a vector of 16 lines is
+// half empty along dimensions of 8, and values move to vectors and back for each dimension. Taken together, the first
+// `split` dimensions are transformed while they are in vectors whose lanes are all other dimensions and the batch, and
+// then the others in vectors whose lanes are the first ones.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fourtune/problem.h"
+
+namespace fourtune::generator {
+
+struct FftBoxes {
+  int split = 0;  // 0: dimension by dimension
+  // Values of all transforms with idle lanes, for the two kinds of moves and the dimensions before and after the split.
+  double rows = 0, columns = 0;
+  double blocks = 0;       // groups and blocks of lines
+  double units = 0;        // pieces of work of the step that has fewer of them
+  bool beyond_l1 = false;  // what one vector's lanes transform together does not stay in the first-level cache
+};
+
+// sizes: of the complex side; real: along x, n real numbers; lanes: of a vector. Lengths with large prime factors are the
+// caller's matter. Strides are not looked at.
+struct FftBoxShape {
+  int dim = 1;
+  Sizes sizes{};
+  std::int64_t batch = 1;
+  int lanes = 16;
+  int value_bytes = 8;
+};
+FftBoxes fft_boxes(const FftBoxShape& shape);
+
+}  // namespace fourtune::generator

@@ -1,0 +1,384 @@
+// Two steps, each a parallel loop over groups of as many lines as a vector has lanes:
+// - rows: along the first dimensions, x among them. Values of a row are neighbours in the array, so that a group is
+//   transposed into lanes and back; lines are all other dimensions and the batch.
+// - columns: along the other dimensions. Lines are neighbours in the array.
+// c2c and r2c take the rows first, c2r the columns. The first step reads the input and writes the output; c2r out of
+// place keeps a half spectrum between, so that its input is preserved. Of many transforms, each thread takes both steps
+// of some at a time, while they are in its cache.
+#include "runtime/backends/cpu/fft/boxes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+#include "generator/plan/fft_boxes.h"
+#include "runtime/backends/cpu/base/aligned_bytes.h"
+#include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/fft/simd.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+constexpr std::int64_t kChunkBytes = std::int64_t{512} << 10;  // of transforms that a thread takes at a time
+constexpr int kGroups = 4;                                     // of columns at a time: longer runs of the array
+
+// How the values of a box lie in an array, in elements of its type: rows of x follow each other at `row`, lines (of what
+// the rows step does not transform) at `line`.
+struct BoxPlaces {
+  std::int64_t row = 0, line = 0;
+};
+
+// The one distance at which the places of axes first .. last - 1 follow each other, the batch being axis `most_dimensions`;
+// 0 where there is one place only, nothing where there is no such distance.
+std::optional<std::int64_t> distance(const FftOperation& op, const ArrayLayout& layout, const Sizes& sizes, int first,
+                                     int last) {
+  std::int64_t step = 0, next = 0;
+  for (int d = first; d < last; ++d) {
+    const bool batch = d == most_dimensions;
+    const std::int64_t size = batch ? op.batch : sizes[static_cast<std::size_t>(d)];
+    const std::int64_t stride = batch ? layout.distance : layout.stride[static_cast<std::size_t>(d)];
+    if (size == 1) continue;
+    if (step != 0 && stride != next) return std::nullopt;
+    if (step == 0) step = stride;
+    next = stride * size;
+  }
+  return step;
+}
+
+std::optional<BoxPlaces> places_of(const FftOperation& op, const ArrayLayout& layout, const Sizes& sizes, int split) {
+  const auto row = distance(op, layout, sizes, 1, split),
+             line = distance(op, layout, sizes, split, most_dimensions + 1);
+  if (layout.stride[0] != 1 || !row || !line) return std::nullopt;
+  return BoxPlaces{*row, *line};
+}
+
+// Columns follow each other, and so do their values at one distance.
+bool are_columns_dense(const FftOperation& op, const ArrayLayout& layout, const Sizes& sizes, int split) {
+  return distance(op, layout, sizes, 0, split) == 1 && distance(op, layout, sizes, split, op.dim).has_value();
+}
+
+template <class T>
+class BoxFft final : public FftRunner {
+  using Value = std::complex<T>;
+
+ public:
+  BoxFft(const FftOperation& op, int split, BoxPlaces in, BoxPlaces out)
+      : op_(op),
+        kernels_(simd_fft_kernels<T>()),
+        split_(split),
+        in_(in),
+        out_(out),
+        sizes_(spectrum_sizes(op)),
+        real_(op.type != FftType::c2c),
+        odd_(real_ && op.n[0] % 2 != 0),
+        // Of real types the spectrum's parts are exchanged for the other sign while rows are transformed along y and so on.
+        exchange_(op.sign > 0),
+        element_(2 * kernels_.lanes) {
+    for (int d = 0; d < op.dim; ++d) {
+      const std::int64_t n = op.n[static_cast<std::size_t>(d)];
+      plans_.push_back(shared_simd_fft_plan<T>(real_ && d == 0 && !odd_ ? n / 2 : n));
+      if (d > 0) (d < split ? rows_ : column_) *= sizes_[static_cast<std::size_t>(d)];
+    }
+    width_ = sizes_[0];
+    if (real_ && !odd_) make_roots();
+    make_tables();
+    two_steps_ = split < op.dim;
+    columns_ = width_ * rows_;
+    groups_ = static_cast<int>(std::min<std::int64_t>(kGroups, (columns_ + kernels_.lanes - 1) / kernels_.lanes));
+    workers_ = team_size(op.threads);
+    chunk_ = op.batch;
+    const std::int64_t bytes = columns_ * column_ * static_cast<std::int64_t>(sizeof(Value));
+    if (two_steps_ && (op.batch >= 2 * workers_ || workers_ == 1))
+      chunk_ = std::min(std::max(kChunkBytes / bytes, (kernels_.lanes + column_ - 1) / column_),
+                        (op.batch + workers_ - 1) / workers_);
+    if (two_steps_ && op.type == FftType::c2r && !op.in_place) {
+      middle_ = AlignedBytes(bytes * op.batch);
+      in_.row = width_, in_.line = columns_;  // what the rows step reads
+    }
+    const std::int64_t row_elements = 2 * rows_ * std::max(plans_[0]->n, width_) + 2;
+    work_stride_ = std::max(row_elements, two_steps_ ? groups_ * (column_ + 1) : 0) * element_ *
+                   static_cast<std::int64_t>(sizeof(T));
+    work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
+    work_ = AlignedBytes(work_stride_ * workers_);
+  }
+
+  void run(const void* in, void* out) override {
+    const std::int64_t chunks = (op_.batch + chunk_ - 1) / chunk_;
+    const auto one = [&](std::int64_t chunk, int threads, int worker) {
+      const std::int64_t first = chunk * chunk_, count = std::min(chunk_, op_.batch - first);
+      const bool columns_first = op_.type == FftType::c2r;
+      if (two_steps_ && columns_first)
+        columns(in, middle_.bytes() > 0 ? middle_.as<void>() : out, first, count, {threads, worker});
+      rows(columns_first && middle_.bytes() > 0 ? middle_.as<void>() : in, out, first, count, {threads, worker});
+      if (two_steps_ && !columns_first) columns(out, out, first, count, {threads, worker});
+    };
+    if (chunks >= workers_ && workers_ > 1)
+      parallel_for(workers_, chunks, [&](std::int64_t chunk, int worker) { one(chunk, 1, worker); });
+    else
+      for (std::int64_t chunk = 0; chunk < chunks; ++chunk) one(chunk, workers_, 0);
+  }
+  std::int64_t bytes() const override {
+    std::int64_t sum =
+        work_.bytes() + middle_.bytes() + bytes_of(rows_table_) + bytes_of(columns_table_) + bytes_of(roots_);
+    for (const auto& plan : plans_) sum += bytes_of(plan->twiddles) + bytes_of(plan->output);
+    return sum;
+  }
+  std::string wisdom() const override { return {}; }
+
+ private:
+  // A loop of one chunk: its threads, or the worker that runs it alone.
+  struct Crew {
+    int threads, worker;
+  };
+  template <class F>
+  void for_each(const Crew& crew, std::int64_t count, F f) const {
+    if (crew.threads == 1)
+      for (std::int64_t i = 0; i < count; ++i) f(i, work(crew.worker));
+    else
+      parallel_for(crew.threads, count, [&](std::int64_t i, int worker) { f(i, work(worker)); });
+  }
+  T* work(int worker) const { return reinterpret_cast<T*>(work_.as<char>() + worker * work_stride_); }
+
+  void make_roots() {
+    const std::int64_t m = plans_[0]->n;
+    for (std::int64_t k = 0; 2 * k <= m; ++k) {
+      const double turn = -std::numbers::pi * static_cast<double>(k) / static_cast<double>(m);
+      roots_.push_back(static_cast<T>(std::cos(turn)));
+      roots_.push_back(static_cast<T>(std::sin(turn)));
+    }
+  }
+
+  // Where axes first .. last - 1 of a box have their results, the first one varying fastest; elements are `width` apart.
+  std::vector<std::int32_t> results_of(int first, int last, std::int64_t width) const {
+    std::vector<std::int32_t> table{0};
+    for (int d = first; d < last; ++d) {
+      const SimdFftPlan<T>& plan = *plans_[static_cast<std::size_t>(d)];
+      std::vector<std::int32_t> next;
+      for (std::int64_t k = 0; k < plan.n; ++k)
+        for (const std::int32_t at : table)
+          next.push_back(static_cast<std::int32_t>(at + width * plan.output[static_cast<std::size_t>(k)]));
+      table = std::move(next);
+      width *= plan.n;
+    }
+    return table;
+  }
+
+  void make_tables() {
+    columns_table_ = results_of(split_, op_.dim, 1);
+    // What the rows step stores: complex values where they are, natural half spectra, pairs of neighbours, odd lines.
+    const std::int64_t stored = op_.type == FftType::c2r ? (odd_ ? width_ : plans_[0]->n) : width_;
+    const bool natural = op_.type == FftType::r2c || odd_;
+    for (const std::int32_t row : results_of(1, split_, 1))
+      for (std::int64_t k = 0; k < stored; ++k)
+        rows_table_.push_back(
+            static_cast<std::int32_t>(row * stored + (natural ? k : plans_[0]->output[static_cast<std::size_t>(k)])));
+  }
+
+  // ---- the rows step
+  void rows(const void* from, void* to, std::int64_t first, std::int64_t count, const Crew& crew) const {
+    const std::int64_t lanes = kernels_.lanes, lines = count * column_;
+    for_each(crew, (lines + lanes - 1) / lanes, [&](std::int64_t group, T* work) {
+      const std::int64_t line = first * column_ + group * lanes;
+      const auto some = static_cast<int>(std::min(lanes, lines - group * lanes));
+      T* const other = work + (rows_ * std::max(plans_[0]->n, width_) + 1) * element_;
+      const std::int64_t in_at = line * in_.line, out_at = line * out_.line;
+      if (op_.type == FftType::c2c)
+        complex_rows(static_cast<const Value*>(from) + in_at, static_cast<Value*>(to) + out_at, some, work);
+      else if (op_.type == FftType::r2c)
+        half_rows(static_cast<const T*>(from) + in_at, static_cast<Value*>(to) + out_at, some, {work, other});
+      else
+        real_rows(static_cast<const Value*>(from) + in_at, static_cast<T*>(to) + out_at, some, {work, other});
+    });
+  }
+
+  struct Areas {
+    T *work, *other;
+  };
+
+  void complex_rows(const Value* from, Value* to, int count, T* work) const {
+    load(work, reinterpret_cast<const T*>(from), {width_, 2 * in_.row, 2 * in_.line}, count, exchange_);
+    kernels_.transform_axis(*plans_[0], work, rows_, 1);
+    transform_rows(work, false);
+    store(work, rows_table_.data(), reinterpret_cast<T*>(to), {width_, 2 * out_.row, 2 * out_.line}, count, exchange_);
+  }
+
+  void half_rows(const T* from, Value* to, int count, const Areas& area) const {
+    const std::int64_t n = plans_[0]->n, pairs = (op_.n[0] + 1) / 2;
+    const auto interior = static_cast<T>(op_.interior);
+    load(odd_ ? area.other : area.work, from, {pairs, in_.row, in_.line, odd_}, count, false);
+    for (std::int64_t row = 0; row < rows_ && odd_; ++row)
+      kernels_.spread_pairs(area.other + row * pairs * element_, n, area.work + row * n * element_);
+    kernels_.transform_axis(*plans_[0], area.work, rows_, 1);
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const T* one = area.work + row * n * element_;
+      T* half = area.other + row * width_ * element_;
+      if (odd_)
+        kernels_.halve(one, plans_[0]->output.data(), n, {interior, exchange_, exchange_}, half);
+      else
+        kernels_.split(one, plans_[0]->output.data(), n, roots_.data(), {interior, exchange_, exchange_}, half);
+    }
+    transform_rows(area.other, false);
+    store(area.other, rows_table_.data(), reinterpret_cast<T*>(to), {width_, 2 * out_.row, 2 * out_.line}, count,
+          exchange_);
+  }
+
+  void real_rows(const Value* from, T* to, int count, const Areas& area) const {
+    const std::int64_t n = plans_[0]->n, pairs = (op_.n[0] + 1) / 2;
+    const auto interior = static_cast<T>(op_.interior);
+    load(area.other, reinterpret_cast<const T*>(from), {width_, 2 * in_.row, 2 * in_.line}, count, exchange_);
+    transform_rows(area.other, true);
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const T* half = area.other + row * width_ * element_;
+      T* one = area.work + row * n * element_;
+      if (odd_)
+        kernels_.extend(half, n, {interior, !exchange_, exchange_}, one);
+      else
+        kernels_.merge(half, n, roots_.data(), {interior, !exchange_, exchange_}, one);
+    }
+    kernels_.transform_axis(*plans_[0], area.work, rows_, 1);
+    for (std::int64_t row = 0; row < rows_ && odd_; ++row)
+      kernels_.join_pairs(area.work + row * n * element_, plans_[0]->output.data(), n,
+                          area.other + row * pairs * element_);
+    store(odd_ ? area.other : area.work, rows_table_.data(), to, {pairs, out_.row, out_.line, odd_}, count, !odd_);
+  }
+
+  // Along the rows step's dimensions but x.
+  void transform_rows(T* work, bool last_first) const {
+    std::int64_t width = width_;
+    if (!last_first) {
+      for (int d = 1; d < split_; width *= sizes_[static_cast<std::size_t>(d++)])
+        kernels_.transform_axis(*plans_[static_cast<std::size_t>(d)], work,
+                                columns_ / width / sizes_[static_cast<std::size_t>(d)], width);
+      return;
+    }
+    width = columns_;
+    for (int d = split_ - 1; d >= 1; --d) {
+      width /= sizes_[static_cast<std::size_t>(d)];
+      kernels_.transform_axis(*plans_[static_cast<std::size_t>(d)], work,
+                              columns_ / width / sizes_[static_cast<std::size_t>(d)], width);
+    }
+  }
+
+  // Rows of `size` pairs in an array, in numbers; half: the last pair of a row has one number.
+  struct RowPlaces {
+    std::int64_t size, row, line;
+    bool half = false;
+    bool joined() const { return !half && row == 2 * size; }
+  };
+  SimdMove<T> move_of(const RowPlaces& places, int count, bool swap) const {
+    SimdMove<T> move;
+    move.line = places.line;
+    move.count = count;
+    move.size = places.joined() ? rows_ * places.size : places.size;
+    move.half = places.half;
+    move.swap = swap;
+    return move;
+  }
+  void load(T* work, const T* from, const RowPlaces& places, int count, bool swap) const {
+    SimdMove<T> move = move_of(places, count, swap);
+    for (std::int64_t row = 0; row * move.size < rows_ * places.size; ++row, move.first += places.size)
+      kernels_.load(work, from + row * places.row, move);
+  }
+  void store(const T* work, const std::int32_t* table, T* to, const RowPlaces& places, int count, bool swap) const {
+    SimdMove<T> move = move_of(places, count, swap);
+    for (std::int64_t row = 0; row * move.size < rows_ * places.size; ++row, move.first += places.size)
+      kernels_.store(work, table, to + row * places.row, move);
+  }
+
+  // ---- the columns step
+  void columns(const void* from, void* to, std::int64_t first, std::int64_t count, const Crew& crew) const {
+    const std::int64_t together = groups_ * kernels_.lanes, blocks = (columns_ + together - 1) / together;
+    const ArrayLayout& source = op_.type == FftType::c2r ? op_.in : op_.out;
+    const bool apart = to == middle_.as<void>();
+    const std::int64_t step = *distance(op_, source, sizes_, split_, op_.dim);
+    for_each(crew, count * blocks, [&](std::int64_t unit, T* work) {
+      const std::int64_t transform = first + unit / blocks, column = unit % blocks * together;
+      const T* in = static_cast<const T*>(from) + 2 * (transform * source.distance + column);
+      T* out = static_cast<T*>(to) + 2 * (transform * (apart ? columns_ * column_ : source.distance) + column);
+      const std::int64_t lines = std::min(together, columns_ - column);
+      move_columns(lines, [&](std::int64_t line, SimdMove<T> move) {
+        move.step = 2 * step;
+        kernels_.load(work + line / kernels_.lanes * move.group, in + 2 * line, move);
+      });
+      for (std::int64_t line = 0; line < lines; line += kernels_.lanes)
+        transform_columns(work + line / kernels_.lanes * (column_ + 1) * element_);
+      move_columns(lines, [&](std::int64_t line, SimdMove<T> move) {
+        move.step = 2 * (apart ? columns_ : step);
+        kernels_.store(work + line / kernels_.lanes * move.group, columns_table_.data(), out + 2 * line, move);
+      });
+    });
+  }
+  // Calls f(first line, move) for whole groups together, and for what is left.
+  template <class F>
+  void move_columns(std::int64_t lines, F f) const {
+    SimdMove<T> move;
+    move.size = column_;
+    move.swap = exchange_;
+    move.group = (column_ + 1) * element_;
+    move.count = kernels_.lanes;
+    move.groups = static_cast<int>(lines / kernels_.lanes);
+    const std::int64_t whole = move.groups * kernels_.lanes;
+    if (whole > 0) f(std::int64_t{0}, move);
+    move.groups = 1;
+    move.count = static_cast<int>(lines - whole);
+    if (move.count > 0) f(whole, move);
+  }
+  void transform_columns(T* work) const {
+    const bool last_first = op_.type == FftType::c2r;
+    std::int64_t width = 1;
+    for (int i = split_; i < op_.dim; ++i) {
+      const auto d = static_cast<std::size_t>(last_first ? op_.dim - 1 - (i - split_) : i);
+      if (last_first) width = 1;
+      for (std::size_t e = static_cast<std::size_t>(split_); last_first && e < d; ++e) width *= sizes_[e];
+      kernels_.transform_axis(*plans_[d], work, column_ / width / sizes_[d], width);
+      width *= sizes_[d];
+    }
+  }
+
+  FftOperation op_;
+  const SimdFftKernels<T>& kernels_;
+  int split_;
+  BoxPlaces in_, out_;
+  Sizes sizes_;  // of the complex side
+  bool real_, odd_, exchange_;
+  std::int64_t element_;
+  std::vector<std::shared_ptr<const SimdFftPlan<T>>> plans_;  // of each dimension
+  std::int64_t width_ = 1, rows_ = 1, column_ = 1;            // sizes along x, of the other rows, of a column
+  std::int64_t columns_ = 1, chunk_ = 1;
+  int groups_ = 1, workers_ = 1;
+  bool two_steps_ = false;
+  std::vector<T> roots_;                                  // real, even: exp(-pi i k / m), k <= m/2
+  std::vector<std::int32_t> rows_table_, columns_table_;  // where results are
+  std::int64_t work_stride_ = 0;
+  AlignedBytes work_, middle_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<FftRunner> make_box_fft(const FftOperation& op) {
+  const bool real = op.type != FftType::c2c;
+  generator::FftBoxShape shape{op.dim, spectrum_sizes(op), op.batch, simd_fft_kernels<T>().lanes, 2 * sizeof(T)};
+  for (int d = 0; d < op.dim; ++d) {
+    const std::int64_t n = op.n[static_cast<std::size_t>(d)];
+    if (!simd_fft_supports(real && d == 0 && n % 2 == 0 ? n / 2 : n)) return nullptr;
+  }
+  const int split = op.dim > 1 ? generator::fft_boxes(shape).split : 0;
+  if (split == 0) return nullptr;
+  const Sizes sizes = spectrum_sizes(op);
+  const bool real_in = op.type == FftType::r2c, real_out = op.type == FftType::c2r;
+  const auto in = places_of(op, op.in, real_in ? op.n : sizes, split);
+  const auto out = places_of(op, op.out, real_out ? op.n : sizes, split);
+  if (!in || !out) return nullptr;
+  if (split < op.dim && !are_columns_dense(op, real_out ? op.in : op.out, sizes, split)) return nullptr;
+  return std::make_unique<BoxFft<T>>(op, split, *in, *out);
+}
+
+template std::unique_ptr<FftRunner> make_box_fft<float>(const FftOperation&);
+template std::unique_ptr<FftRunner> make_box_fft<double>(const FftOperation&);
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,222 @@
+// Several dimensions that are transformed together, and the moves and levels that they brought: groups of fewer lines than
+// a vector has lanes, and prime radices.
+#include "generator/plan/fft_boxes.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "runtime/backends/cpu/fft/boxes.h"
+#include "runtime/backends/cpu/fft/simd.h"
+#include "tests/runtime/fft_check.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+using namespace fft_check;
+
+FftOperation operation_of(const Problem& p, int threads) {
+  FftOperation op;
+  op.type = p.fft_type, op.sign = p.sign, op.dim = p.dim, op.n = p.n, op.batch = p.batch;
+  op.in = resolved_input_layout(p), op.out = resolved_output_layout(p);
+  op.in_place = p.place == Place::in;
+  op.choice = plan_of(FftFamily::rows).cpu().fft;
+  op.threads = threads;
+  return op;
+}
+bool is_box(const Problem& p) {
+  return (p.precision == Precision::f32 ? make_box_fft<float>(operation_of(p, 1))
+                                        : make_box_fft<double>(operation_of(p, 1))) != nullptr;
+}
+
+// Sizes that are split after every dimension, with groups that are full, half full and a bit of one.
+constexpr const char* kSizes[] = {"8x8x8",  "12x12x12", "9x7x5",   "15x15",    "16x4x6",    "5x3x64", "6x5x4x3",
+                                  "3x2x40", "4x130x2",  "7x6x2x9", "17x6x4",   "10x23x3",   "2x2x2",  "38x3x3",
+                                  "1x9x8",  "14x1x6",   "13x8x50", "53x3x2x2", "34x12x3x2", "3x97"};
+
+TEST(FftBoxes, EveryTypePlaceAndSignMatchesTheDirectSumAndItsAdjoint) {
+  if (simd_fft_kernels<float>().lanes == 1) GTEST_SKIP() << "this processor has no vectors";
+  std::mt19937_64 random(20261118);
+  int boxes = 0, all = 0;
+  for (const char* n : kSizes)
+    for (const char* type : {"c2c", "r2c", "c2r"})
+      for (const char* tail : {"", ",place=in", ",sign=1", ",place=in,sign=-1"})
+        for (const int batch : {1, 3, 19}) {
+          const char* prec = (all + all / 7) % 2 == 0 ? "f32" : "f64";
+          const Problem p = problem_of(fmt::format("type={},n={},prec={},batch={}{}", type, n, prec, batch, tail));
+          boxes += is_box(p) ? 1 : 0, ++all;
+          check(p, plan_of(FftFamily::rows, Rigor::estimate, 1 + all % 3), random);
+        }
+  EXPECT_GT(boxes, all / 2) << "of " << all;
+}
+
+// The result of dense data in an array that is stored with this layout.
+template <class T>
+std::vector<LongComplex> result(const Problem& p, const std::vector<LongComplex>& values, int threads) {
+  const auto executor = make_fft_executor(p, plan_of(FftFamily::rows, Rigor::estimate, threads, 64), {});
+  const Side in = input_side(p), out = output_side(p);
+  std::vector<T> first(static_cast<std::size_t>(in.span(p.batch) * (in.real ? 1 : 2)), T(7)),
+      second(static_cast<std::size_t>(out.span(p.batch) * (out.real ? 1 : 2)), T(7));
+  std::size_t next = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t element = 0; element < volume(in.sizes); ++element, ++next) {
+      const auto at = static_cast<std::size_t>(in.at(element, b));
+      if (in.real)
+        first[at] = static_cast<T>(values[next].real());
+      else
+        first[2 * at] = static_cast<T>(values[next].real()), first[2 * at + 1] = static_cast<T>(values[next].imag());
+    }
+  executor->execute(first.data(), second.data(), false);
+  std::vector<LongComplex> all;
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (const LongComplex& v : read(out, second, b)) all.push_back(v);
+  return all;
+}
+
+template <class T>
+void expect_bits_of_any_layout(const std::string& token, std::mt19937_64& random) {
+  const Problem dense = problem_of(token);
+  ASSERT_TRUE(is_box(dense)) << token;
+  // The dimensions in another order, x with gaps, gaps between the rows.
+  Problem other = dense;
+  const Side in = input_side(dense), out = output_side(dense);
+  for (const bool input : {true, false}) {
+    const Sizes& sizes = input ? in.sizes : out.sizes;
+    ArrayLayout layout;
+    std::int64_t stride = 1;
+    for (int d = dense.dim; d-- > 0; stride *= sizes[static_cast<std::size_t>(d)] + 1)
+      layout.stride[static_cast<std::size_t>(d)] = stride;
+    layout.distance = stride + 3;
+    (input ? other.input_layout : other.output_layout) = layout;
+  }
+  ASSERT_FALSE(is_box(other)) << token;
+  const auto values = random_array<T>(random, 2 * volume(in.sizes) * dense.batch);
+  std::vector<LongComplex> array;
+  for (std::size_t i = 0; i < values.size(); i += 2) array.emplace_back(values[i], values[i + 1]);
+  const auto expected_bits = result<T>(dense, array, 1);
+  EXPECT_TRUE(result<T>(other, array, 1) == expected_bits) << token;
+  EXPECT_TRUE(result<T>(dense, array, 3) == expected_bits) << token << " on three threads";
+}
+
+TEST(FftBoxes, OrdersOfAxesAndThreadsDoNotChangeABit) {
+  if (simd_fft_kernels<float>().lanes == 1) GTEST_SKIP() << "this processor has no vectors";
+  std::mt19937_64 random(4);
+  const struct {
+    const char *sizes, *tail;
+  } cases[] = {{"c2c,n=8x8x8", ",batch=5"},   {"c2c,n=13x7x8", ""},          {"c2c,n=12x12x12", ",sign=1"},
+               {"c2c,n=6x5x4x4", ",batch=2"}, {"r2c,n=12x6x10", ",batch=3"}, {"c2r,n=12x6x10", ",batch=3"},
+               {"r2c,n=8x10x7", ",sign=1"},   {"c2r,n=8x10x7", ",sign=-1"},  {"c2c,n=17x6x6", ""}};
+  for (const auto& one : cases) {
+    expect_bits_of_any_layout<float>(fmt::format("type={},prec=f32{}", one.sizes, one.tail), random);
+  }
+  // Short dimensions of f64 alone, in arrays with strides, are FFTW's.
+  for (const char* sizes : {"c2c,n=24x6x10", "r2c,n=24x6x10", "c2r,n=24x10x4"})
+    expect_bits_of_any_layout<double>(fmt::format("type={},prec=f64,batch=2", sizes), random);
+}
+
+TEST(FftBoxes, PrimesUpToTheLargestRadixAndTheirProductsMatchTheDirectSum) {
+  std::mt19937_64 random(97);
+  for (const int n : {17, 19, 23, 29, 31, 37, 41,  43,      47,     53,     59,     61,      67,
+                      71, 73, 79, 83, 89, 97, 101, 17 * 17, 2 * 97, 6 * 41, 3 * 53, 19 * 67, 16 * 31}) {
+    EXPECT_EQ(has_small_factors(n), n != 101) << n;
+    for (const char* prec : {"f32", "f64"}) {
+      check(problem_of(fmt::format("type=c2c,n={},prec={},batch=21", n, prec)), plan_of(FftFamily::rows), random);
+      check(problem_of(fmt::format("type=r2c,n={}x3,prec={},batch=7", n, prec)), plan_of(FftFamily::rows), random);
+    }
+  }
+}
+
+// Lines of every number up to more than a vector's lanes; each is checked alone, so that idle lanes cannot hide.
+TEST(FftBoxes, AnyNumberOfLinesMatchesTheDirectSumAndTouchesNothingElse) {
+  std::mt19937_64 random(18);
+  for (int batch = 1; batch <= 35; ++batch)
+    for (const char* n : {"6", "45", "15", "24"})
+      for (const char* tail : {"", ",layout=2+{}/3+{}"}) {
+        const int length = std::stoi(n);
+        const std::string layout =
+            *tail == 0 ? "" : fmt::format(fmt::runtime(tail), 2 * length + batch % 3, 3 * length + 1);
+        const char* prec = (batch + length) % 2 == 0 ? "f32" : "f64";
+        for (const char* type : {"c2c", "r2c", "c2r"})
+          check(problem_of(fmt::format("type={},n={},prec={},batch={}{}", type, n, prec, batch, layout)),
+                plan_of(FftFamily::rows, Rigor::estimate, 1, 64), random);
+      }
+}
+
+// Real lines that are computed as complex ones of half the length.
+template <class T>
+void check_long_real(std::int64_t n, int sign, int threads, std::mt19937_64& random) {
+  const char* prec = sizeof(T) == 4 ? "f32" : "f64";
+  const auto run = [&](const std::string& token, std::vector<T> in, std::size_t numbers) {
+    const Problem p = problem_of(token);
+    std::vector<T> out(numbers, T(7));
+    void* const to = p.place == Place::in ? in.data() : out.data();
+    const auto executor = make_fft_executor(p, plan_of(FftFamily::rows, Rigor::estimate, threads, 64), {});
+    EXPECT_EQ(executor->wisdom(), "") << "not a plan of FFTW's";
+    executor->execute(in.data(), to, false);
+    return p.place == Place::in ? in : out;
+  };
+  constexpr std::int64_t kBatch = 3;
+  const std::int64_t row = n + 2;  // numbers of a half spectrum
+  const auto line = random_array<T>(random, kBatch * n);
+  std::vector<T> whole, padded;
+  for (std::int64_t b = 0; b < kBatch; ++b) {
+    for (std::int64_t i = 0; i < n; ++i) whole.insert(whole.end(), {line[static_cast<std::size_t>(b * n + i)], T(0)});
+    padded.insert(padded.end(), line.begin() + b * n, line.begin() + (b + 1) * n);
+    padded.insert(padded.end(), 2, T(9));
+  }
+  const auto tail = [&](int to) { return fmt::format(",n={},prec={},batch={}{{}},sign={}", n, prec, kBatch, to); };
+  const auto token = [&](const char* type, const char* place, int to) {
+    return fmt::format("type={}", type) + fmt::format(fmt::runtime(tail(to)), place);
+  };
+  const auto spectrum = run(token("c2c", "", sign), whole, whole.size());
+  const auto half = run(token("r2c", "", sign), line, static_cast<std::size_t>(kBatch * row));
+  EXPECT_TRUE(run(token("r2c", ",place=in", sign), padded, 0) == half) << "in place";
+  const Long allowed = 20 * std::numeric_limits<T>::epsilon() * std::sqrt(static_cast<Long>(n)) * 20;
+  for (std::int64_t b = 0; b < kBatch; ++b)
+    for (std::int64_t i = 0; i < row; ++i)
+      ASSERT_NEAR(half[static_cast<std::size_t>(b * row + i)], spectrum[static_cast<std::size_t>(b * 2 * n + i)],
+                  allowed)
+          << b << " " << i;
+  const auto back = run(token("c2r", "", -sign), half, line.size());
+  const auto back_in_place = run(token("c2r", ",place=in", -sign), half, 0);
+  for (std::int64_t b = 0; b < kBatch; ++b)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T found = back[static_cast<std::size_t>(b * n + i)];
+      ASSERT_NEAR(found / static_cast<T>(n), line[static_cast<std::size_t>(b * n + i)], allowed);
+      ASSERT_EQ(found, back_in_place[static_cast<std::size_t>(b * row + i)]);
+    }
+}
+
+TEST(FftBoxes, LongRealLinesAreHalvesOfComplexOnes) {
+  if (simd_fft_kernels<float>().lanes == 1) GTEST_SKIP() << "this processor has no vectors";
+  std::mt19937_64 random(2026);
+  int threads = 1;
+  for (const std::int64_t n : {16640, 17160, 18 * 1001, 2 * 9135, 38 * 529, 65536})  // halves even and odd
+    for (const int sign : {-1, 1}) {
+      check_long_real<float>(n, sign, threads, random);
+      check_long_real<double>(n, sign, 3 - threads, random);
+      threads = 3 - threads;
+    }
+}
+
+TEST(FftBoxes, TheAdjointsOfLongRealLinesAreRight) {
+  std::mt19937_64 random(5);
+  check(problem_of("type=r2c,n=8640,prec=f64"), plan_of(FftFamily::rows), random);
+  check(problem_of("type=c2r,n=8640,prec=f32,place=in"), plan_of(FftFamily::rows), random);
+}
+
+TEST(FftBoxes, CubesAreTakenTogetherWhereLanesWouldIdle) {
+  const auto split = [](int dim, Sizes sizes, std::int64_t batch, int lanes = 16) {
+    return generator::fft_boxes({dim, sizes, batch, lanes, 8}).split;
+  };
+  EXPECT_EQ(split(3, {8, 8, 8, 1}, 8), 2);
+  EXPECT_GT(split(2, {8, 70, 1, 1}, 278), 0);
+  EXPECT_EQ(split(2, {256, 256, 1, 1}, 1), 0) << "full vectors either way";
+  EXPECT_EQ(split(3, {256, 256, 256, 1}, 1), 0) << "a plane does not stay in the cache";
+  EXPECT_EQ(split(2, {8, 8, 1, 1}, 640), 2) << "whole transforms in each lane";
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,215 @@
+// Measures uniform transforms on this processor and fits the prices of generator/planner/cpu/fft_times.h to them.
+//
+//   fit_fft_times measure [SECONDS] < problems.txt > measured.tsv
+//   fit_fft_times fit f32|f64 < measured.tsv
+//
+// measure: one token a line; of each the least time of our lines and of FFTW's estimate, on one thread and on two, in
+// microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list --fft` draws tokens.
+// fit: half of the problems are fitted, the other half judges. A time of 0 was not measured. Prints the prices as
+// initialisers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fourtune/status.h"
+#include "fourtune/transform.h"
+#include "generator/planner/cpu/fft_times.h"
+
+namespace fourtune::tools {
+namespace {
+
+using generator::FftPrices;
+
+constexpr std::array<const char*, 4> kPlans{
+    "cpu;threads=1;fft=rows(rigor=measure,block=64)", "cpu;threads=1;fft=fftw(rigor=estimate)",
+    "cpu;threads=2;fft=rows(rigor=measure,block=64)", "cpu;threads=2;fft=fftw(rigor=estimate)"};
+using Times = std::array<double, kPlans.size()>;
+
+// ---- measure
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Times measured(const std::string& token, double share) {
+  const Problem problem = parse_problem(token);
+  std::size_t values = static_cast<std::size_t>(problem.batch);
+  for (int d = 0; d < problem.dim; ++d)
+    values *= static_cast<std::size_t>(problem.n[static_cast<std::size_t>(d)] + (d == 0 ? 2 : 0));
+  std::vector<double> first(2 * values), second(problem.place == Place::in ? 0 : 2 * values);
+  void* const out = problem.place == Place::in ? first.data() : second.data();
+  struct Contender {
+    std::unique_ptr<Transform> transform;
+    int repeats = 1;
+  };
+  std::array<Contender, kPlans.size()> contenders;
+  Times best;
+  best.fill(INFINITY);
+  const auto sample = [&](Contender& one) {
+    const double start = seconds_now();
+    for (int i = 0; i < one.repeats; ++i) one.transform->execute(first.data(), out);
+    return (seconds_now() - start) / one.repeats;
+  };
+  for (std::size_t i = 0; i < kPlans.size(); ++i) {
+    Options options;
+    options.default_databases = false, options.plan = kPlans[i];
+    contenders[i].transform = std::make_unique<Transform>(token, options);
+    sample(contenders[i]);
+    contenders[i].repeats = std::max(1, static_cast<int>(20e-6 / std::max(1e-8, sample(contenders[i]))));
+  }
+  const double start = seconds_now();
+  for (int round = 0; round < 7 || seconds_now() - start < share * static_cast<double>(kPlans.size()); ++round)
+    for (std::size_t i = 0; i < kPlans.size(); ++i)
+      for (int k = 0; k < 5; ++k) best[i] = std::min(best[i], sample(contenders[i]));
+  return best;
+}
+
+void measure(double share) {
+  for (std::string line; std::getline(std::cin, line);) {
+    const Times times = measured(line, share);
+    std::cout << line;
+    for (const double seconds : times) std::cout << fmt::format("\t{:.4g}", 1e6 * seconds);
+    std::cout << std::endl;
+  }
+}
+
+// ---- fit
+struct Measured {
+  Problem problem;
+  Times times;
+};
+
+DeviceTraits processor(int cores) {
+  DeviceTraits traits;
+  traits.backend = "cpu", traits.isa = "avx512", traits.cores = cores;
+  return traits;
+}
+
+Times estimates(const Measured& one, const FftPrices& prices) {
+  Times out;
+  for (const int threads : {1, 2}) {
+    const auto times = generator::fft_times(one.problem, threads, processor(2), prices);
+    out[static_cast<std::size_t>(2 * threads - 2)] = 1e6 * times.rows;
+    out[static_cast<std::size_t>(2 * threads - 1)] = 1e6 * times.library;
+  }
+  return out;
+}
+
+// How much longer the chosen plan takes than the fastest one that was measured.
+double loss(const Times& guess, const Times& times) {
+  std::size_t chosen = guess.size(), fastest = guess.size();
+  for (std::size_t i = 0; i < guess.size(); ++i) {
+    if (times[i] == 0) continue;
+    if (chosen == guess.size() || guess[i] < guess[chosen]) chosen = i;
+    if (fastest == guess.size() || times[i] < times[fastest]) fastest = i;
+  }
+  return chosen == guess.size() ? 1 : times[chosen] / times[fastest];
+}
+
+// Sum of absolute logarithmic errors, and what the choice loses; an error beyond a factor of three is as bad as that one.
+double misfit(const std::vector<const Measured*>& group, const FftPrices& prices) {
+  double sum = 0;
+  for (const Measured* one : group) {
+    const Times guess = estimates(*one, prices);
+    for (std::size_t i = 0; i < guess.size(); ++i)
+      if (one->times[i] > 0 && std::isfinite(guess[i]))
+        sum += std::min(std::log(3.0), std::abs(std::log(guess[i] / one->times[i]))) / 4;
+    sum += std::log(loss(guess, one->times));
+  }
+  return sum / static_cast<double>(group.size());
+}
+
+void judge(const char* name, const std::vector<const Measured*>& group, const FftPrices& prices) {
+  double logs = 0, worst = 1;
+  for (const Measured* one : group) {
+    const double here = loss(estimates(*one, prices), one->times);
+    logs += std::log(here), worst = std::max(worst, here);
+  }
+  std::cout << fmt::format("// {}: {} problems, misfit {:.3f}, choice {:.3f} of the fastest's time, at most {:.2f}\n",
+                           name, group.size(), misfit(group, prices),
+                           std::exp(logs / static_cast<double>(group.size())), worst);
+}
+
+FftPrices fitted(const std::vector<const Measured*>& group, const FftPrices& start) {
+  FftPrices prices = start;
+  double best = misfit(group, prices);
+  bool better = false;
+  const auto vary = [&](double& price, double first, double factor) {
+    const double before = price;
+    price = before * factor;
+    // Data that say little of a price must not drive it away.
+    const double now = price > 8 * first || price < first / 8 ? INFINITY : misfit(group, prices);
+    if (now < best - 1e-6)
+      best = now, better = true;
+    else
+      price = before;
+  };
+  for (double step = 1.6; step > 1.01; step = better ? step : std::sqrt(step)) {
+    better = false;
+    for (const double factor : {step, 1 / step}) {
+      for (const auto& field : generator::rows_price_fields)
+        vary(prices.rows.*field.value, start.rows.*field.value, factor);
+      for (const auto& field : generator::library_price_fields)
+        vary(prices.library.*field.value, start.library.*field.value, factor);
+    }
+  }
+  return prices;
+}
+
+void fit(Precision precision) {
+  std::vector<Measured> all;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string token;
+    Measured one;
+    words >> token;
+    for (double& time : one.times) words >> time;
+    if (!words) throw Error(Status::io, "expected a token and four times: " + line);
+    one.problem = parse_problem(token);
+    if (one.problem.precision == precision) all.push_back(one);
+  }
+  std::vector<const Measured*> half, rest;
+  for (std::size_t i = 0; i < all.size(); ++i) (i % 2 ? rest : half).push_back(&all[i]);
+  if (rest.empty()) throw Error(Status::io, "at least two problems of this precision are needed");
+  const FftPrices before = generator::fft_prices(precision), prices = fitted(half, before);
+  judge("before, fitted half", half, before), judge("before, other half", rest, before);
+  judge("after, fitted half", half, prices), judge("after, other half", rest, prices);
+  for (const auto& field : generator::rows_price_fields) std::cout << fmt::format("{:.3g}, ", prices.rows.*field.value);
+  std::cout << "\n";
+  for (const auto& field : generator::library_price_fields)
+    std::cout << fmt::format("{:.3g}, ", prices.library.*field.value);
+  std::cout << "\n";
+}
+
+}  // namespace
+}  // namespace fourtune::tools
+
+int main(int count, char** words) {
+  using namespace fourtune;
+  try {
+    const std::string_view mode = count > 1 ? words[1] : "", option = count > 2 ? words[2] : "";
+    if (mode == "measure" && count <= 3) {
+      const double share = option.empty() ? 0.012 : std::atof(words[2]);
+      if (!(share > 0 && share < 60)) throw Error(Status::invalid_option, "SECONDS must be above 0 and below 60");
+      tools::measure(share);
+    } else if (mode == "fit" && (option == "f32" || option == "f64")) {
+      tools::fit(option == "f32" ? Precision::f32 : Precision::f64);
+    } else {
+      throw Error(Status::invalid_option,
+                  "usage: fit_fft_times measure [SECONDS] < problems, or fit f32|f64 < measured");
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << "\n";
+    return 1;
+  }
+}
