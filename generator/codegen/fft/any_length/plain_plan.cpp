@@ -133,12 +133,15 @@ std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
 }
 
 // The same on a line that needs several kernels. Positions on the line lie in runs, the nearest first; a tile holds
-// whole runs, then a divisor of the next one (rule tile).
-std::int64_t neighbours_on_line(std::int64_t wanted, const std::vector<std::int64_t>& runs) {
+// whole runs, then a divisor of the next one (rule tile): one that fills sectors of 32 bytes, if it has at least two
+// thirds of what is wanted; else the largest one.
+std::int64_t neighbours_on_line(std::int64_t wanted, const std::vector<std::int64_t>& runs, std::int64_t sector) {
   std::int64_t tile = 1;
   for (const std::int64_t run : runs) {
     std::int64_t part = std::min(wanted / tile, run);
     while (run % part != 0) --part;
+    for (std::int64_t whole = wanted / tile; 3 * whole * tile >= 2 * wanted && part * tile % sector != 0; --whole)
+      if (run % whole == 0 && whole * tile % sector == 0) part = whole;
     tile *= part;
     if (part < run) break;
   }
@@ -222,7 +225,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
                                                  : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
-    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, runs); };
+    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, runs, run / 4); };
     const bool many = held > 0 && count >= 4 * most_wanted;  // whole warps, though the last tile is in part empty
     const std::int64_t most_held = along ? on_line(most_wanted) : many ? most_wanted : neighbours(most_wanted, count);
     // Strided tiles keep whole sectors of 32 bytes.
