@@ -14,6 +14,7 @@ namespace fourtune::generator {
 namespace {
 
 constexpr double longest_line = 8192;  // that one kernel can transform
+constexpr std::int64_t in_three_kernels = std::int64_t{1} << 19;  // the longest line that three kernels convolve
 
 // Kernels for a line of n values if one holds at most `longest`.
 double kernels_of_line(std::int64_t n, double longest) {
@@ -44,7 +45,7 @@ double copy_seconds(const Problem& problem, const DeviceTraits& traits, const ff
 // where an r2c makes its half spectra apart, they pass once more.
 double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs,
                            bool halves) {
-  constexpr std::int64_t in_one_kernel = 4096, in_three_kernels = std::int64_t{1} << 19;
+  constexpr std::int64_t in_one_kernel = 4096;
   double trips = 0, whole = 0;
   for (std::size_t d = 0; d < problem.n.size(); ++d) {
     const bool half = d == 0 && halves;
@@ -85,7 +86,9 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     // Real lines of even length it convolves as complex ones of half the length.
     const bool real = kernels == 0 && problem.fft_type != FftType::c2c, halves = real && n % 2 == 0;
     const double lines = !real ? 1 : !halves ? costs.library_odd : primes.back() > 2 ? costs.library_even : 1;
-    const double slower = convolves           ? costs.library_convolution * (halves ? costs.real : 1)
+    const double convolution = costs.library_convolution * (halves ? costs.library_halves : 1) *
+                               (n > in_three_kernels ? costs.library_longest : 1);
+    const double slower = convolves           ? convolution
                           : primes.back() > 2 ? one ? costs.library_mixed : costs.library_long_mixed
                           : one               ? 1
                                               : costs.library_long;

@@ -28,7 +28,7 @@ struct FftCosts {
   double hidden = 0.95;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
   double real = 0.55;             // time of a real transform's passes relative to the complex one's
   double convolution_trip = 0.8;  // share of copy bandwidth of our convolutions
-  double convolution_long = 10;   // trips through memory of those by two plans
+  double convolution_long = 9;    // trips through memory of those by two plans
   double library_trip = 0.9;      // the same of the library's kernels for powers of two
   double library_mixed = 1.2;     // time of its kernels for other lengths, relative to those
   double library_odd = 1.8;       // the same for real lines of odd length, which it computes as complex ones
@@ -37,6 +37,8 @@ struct FftCosts {
   double library_long_mixed = 1.7;  // the same of another long line
   double library_work = 0.4;        // share of the peak that it reaches, as in direct DFTs of factors from 11 to 127
   double library_convolution = 5;   // the same with prime factors above 127
+  double library_halves = 0.72;     // the same of real lines of even length, relative to those
+  double library_longest = 1.4;     // the same of lines of more than 2^19 values, relative to those
   double library_launch = 4e-6;     // seconds that each of its kernels takes besides, with its part of the call
 };
 struct CostField {
@@ -44,7 +46,7 @@ struct CostField {
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 27> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 29> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
                                                         {"launch", &FftCosts::launch},
                                                         {"wait", &FftCosts::wait},
@@ -70,6 +72,8 @@ inline constexpr std::array<CostField, 27> cost_fields{{{"copy", &FftCosts::copy
                                                         {"library_long_mixed", &FftCosts::library_long_mixed},
                                                         {"library_work", &FftCosts::library_work},
                                                         {"library_convolution", &FftCosts::library_convolution},
+                                                        {"library_halves", &FftCosts::library_halves},
+                                                        {"library_longest", &FftCosts::library_longest},
                                                         {"library_launch", &FftCosts::library_launch}}};
 
 // One set serves every device so far: all but `launch` are shares, so they scale with its traits. On a calibrated device

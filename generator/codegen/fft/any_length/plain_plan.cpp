@@ -71,6 +71,13 @@ std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::i
   }
 }
 
+// The same for two kernels where there are two factors that they hold; the most equal ones.
+std::vector<std::vector<int>> two_kernels_of(std::int64_t n, std::int64_t most) {
+  for (auto a = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))); a > 1 && n / a <= most; --a)
+    if (n % a == 0) return {radices_up_to_16(n / a), radices_up_to_16(a)};
+  return {};
+}
+
 // A kernel whose tiles are whole lines, or whose values stay in their places, may write the array that it reads.
 bool keeps_tiles(const FftPlan& plan, const Kernel& kernel) {
   if (plan.order == Order::primes) return true;
@@ -192,6 +199,9 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   const std::int64_t longest = n <= most ? most : 512;
   auto groups =
       by_primes ? ascending_kernels_of(ascending_radices_of(n), longest) : kernels_of(radices_up_to_16(n), longest);
+  // Groups of radices need more kernels than factors do where radices are large: 243000 = 15 15 15 9 8 is 486 500.
+  if (!by_primes && groups.size() > 2)
+    if (auto two = two_kernels_of(n, longest); !two.empty()) groups = std::move(two);
   std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
