@@ -163,6 +163,31 @@ FT_DEVICE unsigned ft_mirror(unsigned i, unsigned n) { return i > n / 2 ? n - i 
 // The same along another dimension of n, where index i of the halved one counts as `mirrored`.
 FT_DEVICE unsigned ft_turned(unsigned i, unsigned n, bool mirrored) { return mirrored && i > 0 ? n - i : i; }
 
+// Real lines as complex ones of half the length n (pass.h, Values::pairs): two real values, at once where they lie at a
+// multiple of their size.
+FT_DEVICE bool ft_even(const real* p) { return reinterpret_cast<unsigned long long>(p) % sizeof(real2) == 0; }
+FT_DEVICE real2 ft_pair(const real* p, bool even) {
+  return even ? *reinterpret_cast<const real2*>(p) : ft_make(p[0], p[1]);
+}
+FT_DEVICE void ft_put_pair(real* p, real x, real y, bool even) {
+  if (even) {
+    *reinterpret_cast<real2*>(p) = ft_make(x, y);
+  } else {
+    p[0] = x;
+    p[1] = y;
+  }
+}
+// The positions of value k, 0..n, and of the one opposite to it.
+FT_DEVICE unsigned ft_wrapped(unsigned k, unsigned n) { return k == n ? 0 : k; }
+FT_DEVICE unsigned ft_opposite(unsigned k, unsigned n) { return k == 0 ? 0 : n - k; }
+FT_DEVICE real2 ft_half_turn(real2 w, int side) { return side > 0 ? ft_make(-w.y, w.x) : ft_make(w.y, -w.x); }
+// a + conj b + u (a - conj b)
+FT_DEVICE void ft_halve(real& x, real& y, real2 a, real2 b, real2 u) {
+  const real dx = a.x - b.x, dy = a.y + b.y;
+  x = ft_fma(u.x, dx, ft_fma(-u.y, dy, a.x + b.x));
+  y = ft_fma(u.x, dy, ft_fma(u.y, dx, a.y - b.y));
+}
+
 // Clusters: blocks that run together and write each other's shared memory. arrive, then wait: between them a thread may
 // do anything but touch another block's memory.
 FT_DEVICE unsigned dev_cluster_rank() {

@@ -14,7 +14,7 @@ using generator::GpuProgram;
 
 struct Kind {
   const char* name;
-  const char* plan;  // empty: 67 values, convolved in a tile that stays in shared memory
+  const char* plan;  // empty: 67 values, convolved in a tile that stays in shared memory; r2c: so for 134 real ones
   std::int64_t batch;
   std::vector<std::string> waits;  // the statements that order threads and copies in it
 };
@@ -50,6 +50,7 @@ const Kind kKinds[] = {
      64,
      {"dev_async_wait<2>();", "dev_async_commit();", "__syncthreads();"}},
     {"resident", "", 5, {"__syncthreads();"}},
+    {"half lines", "r2c", 5, {"__syncthreads();"}},
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
@@ -64,13 +65,15 @@ Subject subject(const Kind& kind) {
   Subject out;
   out.options.batch = kind.batch;
   out.options.device.multiprocessors = 2;  // persistent blocks process several tiles
-  if (*kind.plan) {
+  const bool real = std::string(kind.plan) == "r2c";
+  if (*kind.plan && !real) {
     const FftPlan plan = parse_fft_plan(kind.plan);
     out.options.n = lengths(plan);
     out.options.device.threads_per_multiprocessor = plan.kernels[0].with.threads;
     out.program = emit_program(plan, out.options);
   } else {
-    out.options.n = {67, 1, 1};
+    out.options.n = {real ? 134 : 67, 1, 1};
+    if (real) out.options.type = FftType::r2c;
     out.program = emit_any_size(out.options);
   }
   const std::string& text = out.program.kernels[0].text;

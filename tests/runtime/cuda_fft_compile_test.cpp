@@ -87,10 +87,14 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
     }
   }
   o.precision = Precision::f32;
-  o.n = {24, 10, 1};
   for (const FftType type : {FftType::r2c, FftType::c2r}) {
     o.type = type;
+    o.n = {24, 10, 1};
     compiles(o);
+    for (const std::int64_t n : {4096, 131072, 2018, 60022}) {  // half lines, in one kernel and in several
+      o.n = {n, 1, 1};
+      for (const Precision precision : {Precision::f64, Precision::f32}) o.precision = precision, compiles(o);
+    }
   }
   o.type = FftType::c2c;
   o.n = {24, 20, 1};

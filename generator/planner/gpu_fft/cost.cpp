@@ -14,6 +14,7 @@ namespace fourtune::generator {
 namespace {
 
 constexpr double longest_line = 8192;  // that one kernel can transform
+constexpr std::int64_t in_three_kernels = std::int64_t{1} << 19;  // the longest line that three kernels convolve
 
 // Kernels for a line of n values if one holds at most `longest`.
 double kernels_of_line(std::int64_t n, double longest) {
@@ -39,16 +40,23 @@ double copy_seconds(const Problem& problem, const DeviceTraits& traits, const ff
 }
 
 // Our convolutions, from traffic alone, but for 1.6 trips that arithmetic takes within a kernel (120 lengths on an H200
-// took 1.4 to 2.6 trips in all), as lengths grow by a factor of two to four. Those along x of real transforms compute
-// with complex lines, and long ones pass through memory as such.
-double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
+// took 1.4 to 2.6 trips in all), as lengths grow by a factor of two to four. Those along x of real transforms of odd length
+// compute with complex lines, and long ones pass through memory as such; of even length (`halves`) with half of them, and
+// where an r2c makes its half spectra apart, they pass once more.
+double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs,
+                           bool halves) {
   constexpr std::int64_t in_one_kernel = 4096;
   double trips = 0, whole = 0;
   for (std::size_t d = 0; d < problem.n.size(); ++d) {
-    const std::int64_t n = problem.n[d];
+    const bool half = d == 0 && halves;
+    const std::int64_t n = problem.n[d] / (half ? 2 : 1);
     const bool convolves = !fft::has_codelets(n), in_one = convolves && n <= in_one_kernel;
-    (in_one && d == 0 ? whole : trips) += kernels_of_line(n, longest_line);
-    if (convolves) (in_one && d > 0 ? trips : whole) += in_one ? 1.6 : 5;
+    (in_one && d == 0 && !half ? whole : trips) += kernels_of_line(n, longest_line);
+    if (!convolves) continue;
+    (half || (in_one && d > 0) ? trips : whole) += in_one                  ? 1.6
+                                                   : n <= in_three_kernels ? 5
+                                                                           : costs.convolution_long;
+    if (half && !in_one && problem.fft_type == FftType::r2c) trips += 1.25;
   }
   if (trips + whole == 0) trips = 1;  // of one value
   const double once = copy_seconds(problem, traits, costs) / costs.convolution_trip;
@@ -76,18 +84,37 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
       if (!convolves) work += prime > fast_primes ? 8 * p : 5 * std::log2(p);
     }
     // Real lines of even length it convolves as complex ones of half the length.
-    const bool halves = kernels == 0 && n % 2 == 0 && problem.fft_type != FftType::c2c;
-    const double slower = convolves           ? costs.library_convolution * (halves ? costs.real : 1)
+    const bool real = kernels == 0 && problem.fft_type != FftType::c2c, halves = real && n % 2 == 0;
+    const double lines = !real ? 1 : !halves ? costs.library_odd : primes.back() > 2 ? costs.library_even : 1;
+    const double convolution = costs.library_convolution * (halves ? costs.library_halves : 1) *
+                               (n > in_three_kernels ? costs.library_longest : 1);
+    const double slower = convolves           ? convolution
                           : primes.back() > 2 ? one ? costs.library_mixed : costs.library_long_mixed
                           : one               ? 1
                                               : costs.library_long;
-    seconds += std::max(trips * slower * copy,
+    seconds += std::max(trips * slower * (convolves ? 1 : lines) * copy,
                         work * values / (costs.library_work * fft::peak_flops(traits, problem.precision)));
     kernels += trips * (convolves ? 3 : splits ? 2 : 1);
   }
   // It writes into what a c2r reads, so that an input that has to stay is copied.
   if (problem.fft_type == FftType::c2r && problem.place == Place::out) seconds += costs.library_trip * copy, ++kernels;
   return std::max(copy, seconds) + std::max(1.0, kernels) * costs.library_launch;
+}
+
+// Real lines as complex ones of half the length (fft::takes_half_lines), whose kernels find or leave the half spectrum:
+// the first of a c2r reads its values twice, half of the times from the cache.
+double half_lines_seconds(const fft::FftPlan& plan, const Problem& problem, const DeviceTraits& traits,
+                          const fft::FftCosts& costs) {
+  double out = 0;
+  const int kernels = static_cast<int>(plan.kernels.size());
+  for (int k = 0; k < kernels; ++k) {
+    const fft::Part part{k == 0 && problem.fft_type == FftType::c2r ? 1.25 : 1, 1};
+    out += fft::kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(k)], fft::geometry(plan, k),
+                               fft::kernel_flops(plan, k), traits, problem.batch, costs, part);
+  }
+  if (problem.fft_type == FftType::r2c && kernels > 1)
+    out += 1.25 * copy_seconds(problem, traits, costs) + costs.launch;
+  return out;
 }
 
 // Kernels along x hold complex lines, whose ends alone are real or half spectra in memory; those along the other
@@ -126,6 +153,21 @@ fft::FftPlan plain_notation(const Problem& problem, const DeviceTraits& traits) 
   }
 }
 
+fft::EmitOptions line_options(const Problem& problem, const DeviceTraits& traits) {
+  fft::EmitOptions options = emit_options(problem);
+  options.device = traits;
+  return options;
+}
+bool takes_half_lines(const Problem& problem, const DeviceTraits& traits) {
+  return fft::takes_half_lines(line_options(problem, traits));
+}
+// The complex lines of half the length in the notation; empty if they, or another dimension, are convolved.
+fft::FftPlan half_notation(const Problem& problem, const DeviceTraits& traits) {
+  for (const std::int64_t n : problem.n)
+    if (!fft::has_codelets(n)) return {};
+  return *fft::half_line_plan(line_options(problem, traits));
+}
+
 }  // namespace
 
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
@@ -137,12 +179,16 @@ Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTrai
   Cost cost;
   fft::FftPlan notation;
   const GpuFftChoice& choice = plan.gpu().fft;
+  const bool plain = choice.family == GpuFftFamily::plain, halves = plain && takes_half_lines(problem, traits);
   if (choice.family == GpuFftFamily::interleaved) notation = choice.plan;
-  if (choice.family == GpuFftFamily::plain) notation = plain_notation(problem, traits);
+  if (plain) notation = halves ? half_notation(problem, traits) : plain_notation(problem, traits);
   if (notation.kernels.empty()) {
     cost.execute = choice.family == GpuFftFamily::cufft ? library_seconds(problem, traits, costs)
-                                                        : convolution_seconds(problem, traits, costs);
+                                                        : convolution_seconds(problem, traits, costs, halves);
     cost.bytes = array_bytes(problem);
+  } else if (halves) {
+    cost.execute = half_lines_seconds(notation, problem, traits, costs);
+    cost.bytes = notation.kernels.size() > 1 ? array_bytes(problem) / 2 : 0;
   } else {
     cost.execute = problem.fft_type == FftType::c2c ? fft::plan_seconds(notation, traits, problem.batch, costs)
                                                     : real_plan_seconds(notation, problem, traits, costs);

@@ -17,8 +17,10 @@ struct FftCosts {
   double wait = 6e-7;             // seconds that a block waits for its loads and stores; a tenth of that per exchange
   double step = 2.5;              // clocks for an operation of a thread's DFTs that waits for the one before
   double run = 270;               // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
+  double straddle = 0.7;          // share of a sector that a run reads or writes in vain where it begins inside one
   double scattered = 1.9;         // time of loads of single values and of stores of parts of sectors, to others
   double alone = 0.2;             // memory idles while the only block of a multiprocessor computes
+  double crowded = 1.3;           // time of kernels whose threads hold more than 32 values in f32
   double few_warps = 1;           // memory idles with few warps: share of their accesses' latency that one warp leaves
   double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach
   double shared = 0.75;           // share of 128 bytes per clock that exchanges reach
@@ -26,12 +28,17 @@ struct FftCosts {
   double hidden = 0.95;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
   double real = 0.55;             // time of a real transform's passes relative to the complex one's
   double convolution_trip = 0.8;  // share of copy bandwidth of our convolutions
+  double convolution_long = 9;    // trips through memory of those by two plans
   double library_trip = 0.9;      // the same of the library's kernels for powers of two
   double library_mixed = 1.2;     // time of its kernels for other lengths, relative to those
+  double library_odd = 1.8;       // the same for real lines of odd length, which it computes as complex ones
+  double library_even = 1.3;      // the same for real lines of even length, but for powers of two
   double library_long = 1.2;      // the same of each kernel of a long power of two
   double library_long_mixed = 1.7;  // the same of another long line
   double library_work = 0.4;        // share of the peak that it reaches, as in direct DFTs of factors from 11 to 127
   double library_convolution = 5;   // the same with prime factors above 127
+  double library_halves = 0.72;     // the same of real lines of even length, relative to those
+  double library_longest = 1.4;     // the same of lines of more than 2^19 values, relative to those
   double library_launch = 4e-6;     // seconds that each of its kernels takes besides, with its part of the call
 };
 struct CostField {
@@ -39,14 +46,16 @@ struct CostField {
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 22> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 29> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
                                                         {"launch", &FftCosts::launch},
                                                         {"wait", &FftCosts::wait},
                                                         {"step", &FftCosts::step},
                                                         {"run", &FftCosts::run},
+                                                        {"straddle", &FftCosts::straddle},
                                                         {"scattered", &FftCosts::scattered},
                                                         {"alone", &FftCosts::alone},
+                                                        {"crowded", &FftCosts::crowded},
                                                         {"few_warps", &FftCosts::few_warps},
                                                         {"arithmetic", &FftCosts::arithmetic},
                                                         {"shared", &FftCosts::shared},
@@ -54,12 +63,17 @@ inline constexpr std::array<CostField, 22> cost_fields{{{"copy", &FftCosts::copy
                                                         {"hidden", &FftCosts::hidden},
                                                         {"real", &FftCosts::real},
                                                         {"convolution_trip", &FftCosts::convolution_trip},
+                                                        {"convolution_long", &FftCosts::convolution_long},
                                                         {"library_trip", &FftCosts::library_trip},
                                                         {"library_mixed", &FftCosts::library_mixed},
+                                                        {"library_odd", &FftCosts::library_odd},
+                                                        {"library_even", &FftCosts::library_even},
                                                         {"library_long", &FftCosts::library_long},
                                                         {"library_long_mixed", &FftCosts::library_long_mixed},
                                                         {"library_work", &FftCosts::library_work},
                                                         {"library_convolution", &FftCosts::library_convolution},
+                                                        {"library_halves", &FftCosts::library_halves},
+                                                        {"library_longest", &FftCosts::library_longest},
                                                         {"library_launch", &FftCosts::library_launch}}};
 
 // One set serves every device so far: all but `launch` are shares, so they scale with its traits. On a calibrated device

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace fourtune::generator::fft {
 namespace {
@@ -109,19 +110,25 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
   const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
   // Stores of less than a sector of neighbours write it in parts; the first-level cache gathers loads of single values.
   constexpr double sector = 32;
+  // A run that begins inside a sector shares its first and its last one with its neighbours.
+  const auto whole = [&](double run) {
+    const double begins = std::gcd(std::llround(run), std::int64_t{32});
+    return run / (run + costs.straddle * (sector - begins));
+  };
   const double stored = rounds.store_chunk * complex_bytes;
   const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
   const bool scattered_store = stored > 0 && stored < sector;
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes;
-  const double read = with.load == Load::plain ? run_efficiency(run_bytes, costs)
+  const double read = with.load == Load::plain ? run_efficiency(run_bytes, costs) * whole(run_bytes)
                       : with.load == Load::async
                           ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes, costs))
                       : whole_tiles ? 1
                                     : bulk_efficiency(run_bytes);
   return direction(read) * (scattered_load ? costs.scattered : 1) +
-         direction(run_efficiency(g.write_run * complex_bytes, costs)) * (scattered_store ? costs.scattered : 1);
+         direction(run_efficiency(g.write_run * complex_bytes, costs) * whole(g.write_run * complex_bytes)) *
+             (scattered_store ? costs.scattered : 1);
 }
 
 // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters of
@@ -189,7 +196,10 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   // Each block waits for memory, for barriers, and for the operations of a thread one after the other.
   const double steps = work / static_cast<double>(elements(plan)) * g.elements_per_thread;
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) + costs.step * steps / device.clock_hz);
-  const double rate = std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute) + crossing;
+  // Such threads leave room for few others, and the compiler spills: 0.6 to 0.9 of the time were predicted without this.
+  const bool crowds = plan.precision == Precision::f32 && g.elements_per_thread > 32;
+  const double rate = (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) *
+                          (crowds ? costs.crowded : 1) + crossing;
   return std::max(rate, chain) + costs.launch;
 }
 

@@ -12,6 +12,8 @@
 #include "fourtune/status.h"
 #include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/bluestein.h"
+#include "generator/codegen/fft/any_length/half_lines.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
 #include "generator/codegen/fft/lower/copy_pass.h"
 #include "generator/codegen/fft/lower/reach.h"
 
@@ -52,7 +54,8 @@ PlannedPass whole_copy(const EmitOptions& options) {
 
 class ByDimension {
  public:
-  explicit ByDimension(const EmitOptions& options) : options_(options), n_(options.n) {}
+  explicit ByDimension(const EmitOptions& options)
+      : options_(options), n_(options.n), halves_(takes_half_lines(options)) {}
 
   GpuProgram emit() {
     std::vector<int> order;
@@ -121,6 +124,8 @@ class ByDimension {
     line.type = r2c ? FftType::r2c : c2r ? FftType::c2r : FftType::c2c;
     if (n == 1)
       append(one_value(line), from, to);
+    else if (d == 0 && halves_)
+      by_half_lines(line, from, to);
     else if (has_codelets(n))
       by_plan(d, flattened(line, d), from, to);
     else if (!by_convolution(d, line, kept, from, to))
@@ -173,17 +178,92 @@ class ByDimension {
     append(plan_passes(line_plan(line, d), line), from, to);
   }
 
-  // Uses one kernel or three; returns false if the convolution is too long for them.
-  bool by_convolution(int d, const EmitOptions& line, std::int64_t kept, const Held& from, const Held& to) {
+  // Real lines along x as complex ones of half the length.
+  void by_half_lines(const EmitOptions& line, const Held& from, const Held& to) {
+    const EmitOptions half = half_lines(line);
+    const std::int64_t n = half.n[0];
+    if (line.type == FftType::c2r || unfolds_inside(half)) return complex_lines(half, line.type, from, to);
+    // The complex lines' spectra go to a workspace.
+    n_[0] = n;
+    const Held apart{BufferRef::Where::workspace, half_spectrum, dense(n_)};
+    EmitOptions first = half;
+    first.output = apart.layout, first.in_place = false;
+    complex_lines(first, FftType::r2c, from, apart);
+    const auto strides = [](const ArrayLayout& layout) {
+      return AxisNumbers{layout.stride[0], layout.stride[1], layout.stride[2], layout.stride[3], layout.distance};
+    };
+    PlannedProgram part;
+    part.passes.push_back(
+        unfolding_pass(half, with_batch(n_, options_.batch), strides(apart.layout), strides(to.layout)));
+    append(std::move(part), apart, to);
+  }
+  // Whether one kernel of the complex lines makes the half spectra, in shared memory.
+  bool unfolds_inside(const EmitOptions& half) const {
+    const std::int64_t n = half.n[0];
+    if (!has_codelets(n)) return shape_in_one(n, convolution_arrays(lines_of(half), 0, half.precision), half.device).has_value();
+    const PlannedProgram planned = unfolding_plan(half);
+    return planned.passes.size() == 1 && least_bytes(planned.passes.back().spec) <= half.device.shared_per_block;
+  }
+  static PlannedProgram unfolding_plan(const EmitOptions& half) {
+    EmitOptions line = flattened(half, 0);
+    const FftPlan plan = line_plan(line, 0);
+    line.hooks[0].output = Window{}, line.hooks[0].output->kept = line.n[0];
+    line.in_place = false;  // its tiles are whole rows of both arrays
+    PlannedProgram planned = plan_passes(plan, line);
+    store_unfolded(planned.passes.back().spec, line.n[0]);
+    return planned;
+  }
+  // `half` transforms x alone. Where its results stay in a workspace of ours, they are left as they are.
+  void complex_lines(const EmitOptions& half, FftType type, const Held& from, const Held& to) {
+    const std::int64_t n = half.n[0];
+    const bool unfolds = type == FftType::r2c && to.where != BufferRef::Where::workspace;
+    real_ = {type, unfolds};
+    if (!has_codelets(n)) {
+      if (!by_convolution(0, half, n, from, to)) by_two_plans(0, flattened(half, 0), n, from, to);
+      real_ = {};
+      return;
+    }
+    PlannedProgram planned;
+    if (unfolds) {
+      planned = unfolding_plan(half);
+    } else {
+      EmitOptions line = flattened(half, 0);
+      const FftPlan plan = line_plan(line, 0);
+      if (type == FftType::c2r) line.hooks[0].input = Window{}, line.hooks[0].input->kept = n;
+      line.in_place = false;  // kernels between write workspaces, and one kernel alone whole rows of both arrays
+      planned = plan_passes(plan, line);
+    }
+    halve_ports(planned, half);
+    real_ = {};
+    append(std::move(planned), from, to);
+  }
+  // The ports that face a real transform's arrays; x is a window of those of half spectra.
+  void halve_ports(PlannedProgram& planned, const EmitOptions& half) const {
+    if (real_.type == FftType::r2c) load_pairs(planned.passes.front().spec.load, half.input->stride[0] / 2);
+    if (real_.type != FftType::c2r) return;
+    load_folded(planned.passes.front().spec.load, half.n[0]);
+    store_pairs(planned.passes.back().spec.store, half.output->stride[0] / 2);
+  }
+  Lines lines_of(const EmitOptions& line) const {
     Lines lines;
     for (int other = 0; other < most_dimensions; ++other)
-      lines.n[at(other)] = line.n[at(other)], lines.load[at(other)] = from.layout.stride[at(other)],
-      lines.store[at(other)] = to.layout.stride[at(other)];
+      lines.n[at(other)] = line.n[at(other)], lines.load[at(other)] = line.input->stride[at(other)],
+      lines.store[at(other)] = line.output->stride[at(other)];
     lines.n[batch_axis] = options_.batch;
-    lines.load[batch_axis] = from.layout.distance, lines.store[batch_axis] = to.layout.distance;
+    lines.load[batch_axis] = line.input->distance, lines.store[batch_axis] = line.output->distance;
+    return lines;
+  }
+
+  // Uses one kernel or three; returns false if the convolution is too long for them.
+  bool by_convolution(int d, const EmitOptions& line, std::int64_t kept, const Held& from, const Held& to) {
+    Lines lines = lines_of(line);
     lines.kept = kept;
     if (line.type == FftType::r2c) lines.loaded = Values::real;
     if (line.type == FftType::c2r) lines.loaded = Values::hermitian, lines.stored = Values::real;
+    if (real_.type == FftType::r2c) lines.loaded = Values::pairs, lines.pair = line.input->stride[0] / 2;
+    if (real_.unfolds) lines.stored = Values::unfolded;
+    if (real_.type == FftType::c2r)
+      lines.loaded = Values::folded, lines.stored = Values::pairs, lines.pair = line.output->stride[0] / 2;
     const ConvolutionArrays arrays = convolution_arrays(lines, d, line.precision);
     std::optional<ConvolutionShape> shape = shape_in_one(line.n[at(d)], arrays, line.device);
     if (!shape) shape = shape_in_three(line.n[at(d)], arrays, line.device);
@@ -233,6 +313,11 @@ class ByDimension {
     PlannedProgram there = plan_passes(line_plan(forward, d), forward),
                    back = plan_passes(line_plan(inverse, d), inverse);
     real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
+    if (real_.type == FftType::r2c) load_pairs(there.passes.front().spec.load, line.input->stride[0] / 2);
+    if (real_.type == FftType::c2r) {
+      load_folded(there.passes.front().spec.load, n);
+      store_pairs(back.passes.back().spec.store, line.output->stride[0] / 2);
+    }
     append(std::move(there), from, middle);
     append(std::move(back), middle, to);
     all_.work_values = std::max(all_.work_values, dense(forward.n).distance * forward.batch);
@@ -249,8 +334,16 @@ class ByDimension {
     load.bounds.push_back({load.mirror.index, n});
   }
 
+  // Of which real transform the complex lines are that are being made; whether a kernel of theirs makes half spectra.
+  struct Real {
+    FftType type = FftType::c2c;
+    bool unfolds = false;
+  };
+
   const EmitOptions& options_;
   Lengths n_;  // lengths of the last array
+  bool halves_;
+  Real real_;
   PlannedProgram all_;
   int parts_ = 0, workspaces_ = 0;
 };
@@ -271,7 +364,7 @@ GpuProgram emit_separate(const EmitOptions& options) {
     codelets = codelets && has_codelets(options.n[at(d)]);
     hooks = hooks || hook.input || hook.output || !hook.input_turns.empty() || !hook.output_turns.empty();
   }
-  if (codelets) return emit_program(plain_plan(options), options);
+  if (codelets && !takes_half_lines(options)) return emit_program(plain_plan(options), options);
   if (hooks) throw Error(Status::unsupported, "a length with a prime factor above 61 takes real factors only as hooks");
   return ByDimension(options).emit();
 }

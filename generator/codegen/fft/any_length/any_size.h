@@ -28,6 +28,13 @@ FftPlan line_plan(const EmitOptions& options, int dimension);
 // One kernel for two dimensions that are adjacent in memory; nothing if its tiles would be too large.
 std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension);
 
+// Whether the lines along x of a real transform are transformed as complex ones of half the length (pass.h,
+// Values::pairs), which emit_any_size does where it is worth it; then the plan of these lines, where they have one.
+bool takes_half_lines(const EmitOptions& options);
+std::optional<FftPlan> half_line_plan(const EmitOptions& options);
+// Whether the half spectrum of an r2c that takes_half_lines is made by a kernel behind those of the lines.
+bool unfolds_apart(const EmitOptions& options);
+
 // n-point DFTs as convolutions,
 //   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n),
 // by special kernels (bluestein.h) or, if the length is too large for these, by two plans of length

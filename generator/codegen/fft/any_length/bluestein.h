@@ -26,6 +26,7 @@ std::vector<std::complex<long double>> filter(std::int64_t n, std::int64_t m, in
 struct Lines {
   AxisNumbers n{1, 1, 1, 1, 1}, load{}, store{};
   Values loaded = Values::complex, stored = Values::complex;  // kinds of values along the dimension
+  std::int64_t pair = 1;                                      // distance of two real values (Values::pairs)
   std::int64_t kept = 0;                                      // results per line that are stored, from the first on
 };
 

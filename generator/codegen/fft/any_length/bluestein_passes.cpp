@@ -110,10 +110,14 @@ class Convolver {
       others *= one.n;
       last += (one.n - 1) * std::max({one.load, one.store, shape_.second.empty() ? 0 : one.between});
     }
-    last += std::max((n_ - 1) * std::max(lines_.load[at(d_)], lines_.store[at(d_)]),
+    last += std::max(n_ * std::max(lines_.load[at(d_)], lines_.store[at(d_)]),
                      shape_.second.empty() ? 0 : (m_ - 1) * stride_);
-    spec.loaded = others * (!loads_input(part) ? m_ : lines_.loaded == Values::hermitian ? n_ / 2 + 1 : n_);
-    spec.stored = others * (stores_output(part) ? lines_.kept : m_);
+    const std::int64_t loaded = lines_.loaded == Values::hermitian ? n_ / 2 + 1
+                                : lines_.loaded == Values::folded  ? n_ + 1
+                                                                   : n_;
+    const std::int64_t stored = lines_.stored == Values::unfolded ? n_ + 1 : lines_.kept;
+    spec.loaded = others * (loads_input(part) ? loaded : m_);
+    spec.stored = others * (stores_output(part) ? stored : m_);
     spec.wide = last > 0x7fffffff;
     spec.threads = tile.threads, spec.blocks_per_multiprocessor = tile.blocks;
     spec.resident = tile.resident;
@@ -219,8 +223,11 @@ class Convolver {
       }
       const std::int64_t stride = (loads ? lines_.load : lines_.store)[at(d_)];
       port->values = loads ? lines_.loaded : lines_.stored;
+      port->pair = lines_.pair;
       if (port->values == Values::hermitian)
         port->mirror = {Window::Kind::head, position(), n_, n_ / 2 + 1, stride};
+      else if (mirrors(*port))
+        port->mirror = {Window::Kind::head, position(), n_, n_ + 1, stride};
       else
         for (const auto& term : position()) port->address.push_back({term.atom, term.weight * stride});
       port->bounds.push_back({position(), loads ? n_ : lines_.kept});

@@ -50,9 +50,9 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
   if (n <= most) return {static_cast<int>(n)};
   std::vector<int> usual = radices_up_to_16(n);
   if (std::vector<int> pair = balanced(n, 16, false); !pair.empty()) return pair;
-  // Odd lengths have few products up to 16 (3125 takes five), and a line that fills a block has as many values per
-  // thread as fit: larger radices save exchanges.
-  if ((n % 2 == 1 && usual.size() > 3) || n > 8192)
+  // Odd lengths have few products up to 16 (3125 takes five), others leave a round of two or three values (4056 = 13 13 12
+  // 2), and a line that fills a block has as many values per thread as fit: larger radices save exchanges.
+  if ((usual.size() > 3 && (n % 2 == 1 || usual.back() <= 3)) || n > 8192)
     for (const bool three : {false, true})
       if (std::vector<int> fewer = balanced(n, most, three); !fewer.empty()) return fewer;
   return usual;

@@ -71,6 +71,13 @@ std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::i
   }
 }
 
+// The same for two kernels where there are two factors that they hold; the most equal ones.
+std::vector<std::vector<int>> two_kernels_of(std::int64_t n, std::int64_t most) {
+  for (auto a = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))); a > 1 && n / a <= most; --a)
+    if (n % a == 0) return {radices_up_to_16(n / a), radices_up_to_16(a)};
+  return {};
+}
+
 // A kernel whose tiles are whole lines, or whose values stay in their places, may write the array that it reads.
 bool keeps_tiles(const FftPlan& plan, const Kernel& kernel) {
   if (plan.order == Order::primes) return true;
@@ -133,12 +140,15 @@ std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
 }
 
 // The same on a line that needs several kernels. Positions on the line lie in runs, the nearest first; a tile holds
-// whole runs, then a divisor of the next one (rule tile).
-std::int64_t neighbours_on_line(std::int64_t wanted, const std::vector<std::int64_t>& runs) {
+// whole runs, then a divisor of the next one (rule tile): one that fills sectors of 32 bytes, if it has at least two
+// thirds of what is wanted; else the largest one.
+std::int64_t neighbours_on_line(std::int64_t wanted, const std::vector<std::int64_t>& runs, std::int64_t sector) {
   std::int64_t tile = 1;
   for (const std::int64_t run : runs) {
     std::int64_t part = std::min(wanted / tile, run);
     while (run % part != 0) --part;
+    for (std::int64_t whole = wanted / tile; 3 * whole * tile >= 2 * wanted && part * tile % sector != 0; --whole)
+      if (run % whole == 0 && whole * tile % sector == 0) part = whole;
     tile *= part;
     if (part < run) break;
   }
@@ -189,6 +199,9 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   const std::int64_t longest = n <= most ? most : 512;
   auto groups =
       by_primes ? ascending_kernels_of(ascending_radices_of(n), longest) : kernels_of(radices_up_to_16(n), longest);
+  // Groups of radices need more kernels than factors do where radices are large: 243000 = 15 15 15 9 8 is 486 500.
+  if (!by_primes && groups.size() > 2)
+    if (auto two = two_kernels_of(n, longest); !two.empty()) groups = std::move(two);
   std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
@@ -222,7 +235,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
                                                  : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
-    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, runs); };
+    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, runs, run / 4); };
     const bool many = held > 0 && count >= 4 * most_wanted;  // whole warps, though the last tile is in part empty
     const std::int64_t most_held = along ? on_line(most_wanted) : many ? most_wanted : neighbours(most_wanted, count);
     // Strided tiles keep whole sectors of 32 bytes.

@@ -82,6 +82,8 @@ std::int64_t step_of(const PassSpec& pass, const Port& port) {
       if (weight_of(window.index, atom) != 0) return 0;
     for (const Window& turned : port.turned)
       if (weight_of(turned.index, atom) != 0) return 0;
+    const bool halved = port.values == Values::folded || port.values == Values::unfolded;
+    if (halved && weight_of(port.mirror.index, atom) != 0) return 0;
   }
   return port.bounds.empty() ? first : 0;
 }
@@ -123,7 +125,7 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, co
   launch.flops = flops_of(pass.spec);
   if (pass.spec.load_by == Load::plain && pass.spec.cluster == 1) {
     const auto bytes = [&](const Port& port) {
-      return step_of(pass.spec, port) * real_bytes(precision) * (port.values == Values::real ? 1 : 2);
+      return step_of(pass.spec, port) * real_bytes(precision) * (in_reals(port) ? 1 : 2);
     };
     launch.load_step = bytes(pass.spec.load), launch.store_step = bytes(pass.spec.store);
   }
@@ -142,7 +144,7 @@ Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int
   launch.load_step = launch.store_step = 0;
   const auto shift = [&](std::size_t argument, const Port& port) {
     std::get<BufferRef>(launch.arguments[argument]).byte_offset =
-        weight_of(port.address, atom) * (size / slabs) * s * real * (port.values == Values::real ? 1 : 2);
+        weight_of(port.address, atom) * (size / slabs) * s * real * (in_reals(port) ? 1 : 2);
   };
   shift(0, pass.load), shift(1, pass.store);
   return launch;

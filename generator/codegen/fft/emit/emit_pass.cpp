@@ -75,12 +75,18 @@ void PassWriter::write_rounds() {
   }
   write_port_pointer("to", "out", pass_.store, false);
   const Round& round = pass_.rounds.back();
+  if (pass_.store.values == Values::unfolded) {
+    if (shared_read_) line("__syncthreads();");
+    for_groups(round, [&](std::int64_t group, std::int64_t first) { put_for_unfolding(round, group, first); });
+    line("__syncthreads();");
+  }
   for_groups(round, [&](std::int64_t group, std::int64_t first) { store_group(round, group, first); });
 }
 
 // In each round, the same thread reads a place and then writes it, so one barrier after each round is enough.
 void PassWriter::write_resident_rounds() {
   write_port_pointer("to", "out", pass_.store, false);
+  const bool unfolds = pass_.store.values == Values::unfolded;
   for (std::size_t r = 0; r < pass_.rounds.size(); ++r) {
     const Round& round = pass_.rounds[r];
     const bool last = r + 1 == pass_.rounds.size();
@@ -91,11 +97,21 @@ void PassWriter::write_resident_rounds() {
       line("{{"), r == 0 ? load_group(round, group, first) : get_group(memory_.layouts[0], round, group, first, '2'),
           line("}}");
       transform_group(round, group, first);
-      line("{{"),
-          last ? store_group(round, group, first) : put_group(memory_.layouts[0], round, group, first, '2', nullptr),
-          line("}}");
+      line("{{");
+      if (last && unfolds)
+        put_for_unfolding(round, group, first);
+      else
+        last ? store_group(round, group, first) : put_group(memory_.layouts[0], round, group, first, '2', nullptr);
+      line("}}");
     });
   }
+  if (!unfolds) return;
+  line("__syncthreads();");
+  const Round& round = pass_.rounds.back();
+  for_groups(round, [&](std::int64_t group, std::int64_t first) {
+    line("{{"), get_group(memory_.layouts[0], round, group, first, '2'), line("}}");
+    unfold_group(round, group, first);
+  });
 }
 
 bool PassWriter::table_is_complex(int table) const {

@@ -31,7 +31,10 @@ PassWriter::Access PassWriter::begin_access(const Port& port, const Round& round
     for (std::size_t i = 0; i < port.windows.size(); ++i)
       access.window.push_back(define(fmt::format("n{}", i), port.windows[i].index));
   }
-  if (port.values == Values::hermitian) access.mirror = define("m", port.mirror.index);
+  if (mirrors(port)) access.mirror = define("m", port.mirror.index);
+  if (pointer && port.values == Values::pairs && pairs_at_once(port, round)) line("const bool even = ft_even(p);");
+  if (port.values == Values::folded || port.values == Values::unfolded)
+    line("const real2 u = {};", half_turn_text(port, access.mirror));
   for (std::size_t i = 0; i < port.turned.size(); ++i)
     access.turned.push_back(define(fmt::format("t{}", i), port.turned[i].index));
   return access;
@@ -144,7 +147,11 @@ void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t
     const std::string value = load_text(place);
     if (!condition.empty()) line("x[{0}] = y[{0}] = 0;", i);
     const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
-    if (pass_.load.values == Values::real)
+    if (pass_.load.values == Values::pairs)
+      line("{}{}", guard, load_pair_text(place, round, i));
+    else if (mirrors(pass_.load) && pass_.load.values != Values::hermitian)
+      line("{}{}", guard, load_halves_text(access, round, e, i));
+    else if (pass_.load.values == Values::real)
       line("{}{{ x[{}] = {}; y[{}] = 0; }}", guard, i, value, i);
     else
       line("{}{{ const real2 v = {}; x[{}] = v.x; y[{}] = v.y; }}", guard, value, i, i);
@@ -167,13 +174,15 @@ void PassWriter::write_loaded(const Access& access, const Round& round, std::int
 }
 
 void PassWriter::store_group(const Round& round, std::int64_t group, std::int64_t first) {
+  if (pass_.store.values == Values::unfolded) return unfold_group(round, group, first);
   Access access = begin_access(pass_.store, round, group, "to");
   define_factors(access, pass_.store, round, group);
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     const std::int64_t i = first + e;
     if (never_there(pass_.store, round, e)) continue;
     const auto [condition, place] = element(pass_.store, access, round, e);
-    const std::string store = store_text(place, stored(i));
+    const std::string store = pass_.store.values == Values::pairs ? store_pair_text(place, round, i)
+                                                                  : store_text(place, stored(i));
     const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (!pass_.store.factors.empty() || pass_.store.scale != 1) {
       if (!guard.empty()) line("{}{{", guard);

@@ -71,6 +71,31 @@ std::string swizzle_rule(const PassSpec& pass, const Round& from, const Round& t
   return {};
 }
 
+// Whole lines of the store's halved dimension, one after the other.
+SharedLayout unfolding_layout(const PassSpec& pass) {
+  SharedLayout out;
+  out.stride.assign(pass.atoms.size(), 0);
+  std::int64_t next = pass.store.mirror.n;
+  for (std::size_t i = 0; i < pass.atoms.size(); ++i) {
+    if (!pass.atoms[i].in_tile) continue;
+    out.stride[i] = weight_of(pass.store.mirror.index, static_cast<int>(i));
+    if (out.stride[i] == 0) out.stride[i] = next, next *= pass.atoms[i].size;
+  }
+  out.values = next;
+  return out;
+}
+
+std::string half_rule(const PassSpec& pass) {
+  const bool loads = pass.load.values == Values::pairs || pass.load.values == Values::folded ||
+                     pass.load.values == Values::unfolded;
+  if (loads && pass.load_by != Load::plain)
+    return "rule load: " + pass.title + ": real lines of half the length take load=plain";
+  const bool shared = pass.resident || (!pass.apart && pass.cluster == 1 && pass.exchange != Exchange::shuffle);
+  if (pass.store.values == Values::unfolded && (!shared || pass.load_by != Load::plain))
+    return "rule exchange: " + pass.title + ": half spectra take exchange=shared, parts=together and no cluster";
+  return {};
+}
+
 }  // namespace
 
 std::int64_t most_registers(const PassSpec& pass) {
@@ -130,6 +155,7 @@ PassMemory pass_memory(const PassSpec& pass) {
     for (std::size_t r = 0; r + 1 < pass.rounds.size(); ++r)
       out.layouts.push_back(shared_layout(pass, pass.rounds[r], pass.rounds[r + 1], static_cast<int>(word)));
   }
+  if (pass.store.values == Values::unfolded && !pass.resident) out.layouts.push_back(unfolding_layout(pass));
   std::int64_t values = 0;
   for (const SharedLayout& layout : out.layouts) values = std::max(values, layout.values);
   const Bytes bytes = bytes_of(pass, values);
@@ -138,11 +164,13 @@ PassMemory pass_memory(const PassSpec& pass) {
 }
 
 std::int64_t least_bytes(const PassSpec& pass) {
-  const bool exchanges = pass.rounds.size() > 1 && (pass.resident || pass.exchange != Exchange::shuffle);
+  const bool exchanges = (pass.rounds.size() > 1 && (pass.resident || pass.exchange != Exchange::shuffle)) ||
+                         pass.store.values == Values::unfolded;
   return bytes_of(pass, exchanges ? tile_values(pass) / pass.cluster : 0).all;
 }
 
 std::string broken_rule(const PassSpec& pass) {
+  if (std::string why = half_rule(pass); !why.empty()) return why;
   if (pass.load_by == Load::bulk)
     if (std::string why = bulk_rule(pass); !why.empty()) return why;
   if (pass.resident) return {};

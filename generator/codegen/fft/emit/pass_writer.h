@@ -63,7 +63,7 @@ class PassWriter {
       line("}}");
     }
   }
-  std::string value_type(const Port& port) const { return port.values == Values::real ? "real" : "real2"; }
+  std::string value_type(const Port& port) const { return in_reals(port) ? "real" : "real2"; }
   void write_kernel();
   void write_rounds();
   void write_resident_rounds();
@@ -96,6 +96,18 @@ class PassWriter {
   // A load from a place, and the statement that stores a value there, in the caches that the pass asks for.
   std::string load_text(const std::string& place) const;
   std::string store_text(const std::string& place, const std::string& value) const;
+
+  // ---- real lines as complex ones of half the length (Values::pairs, folded, unfolded)
+  bool pairs_at_once(const Port& port, const Round& round) const;
+  std::string load_pair_text(const std::string& place, const Round& round, std::int64_t i) const;
+  std::string store_pair_text(const std::string& place, const Round& round, std::int64_t i) const;
+  std::string half_turn_text(const Port& port, const std::string& position) const;
+  std::string half_turn_text(const Port& port, const Round& round, std::int64_t e) const;
+  std::string load_halves_text(const Access& access, const Round& round, std::int64_t e, std::int64_t i) const;
+  // A thread's results are put where its block reads the opposite ones: before the last barrier and after it.
+  void put_for_unfolding(const Round& round, std::int64_t group, std::int64_t first);
+  void unfold_group(const Round& round, std::int64_t group, std::int64_t first);
+  std::string opposite_text(const SharedLayout& layout, const std::string& position) const;
 
   // ---- landing buffers
   void write_bulk_fetch();

@@ -192,7 +192,7 @@ class Arranger {
       std::int64_t weight = weight_of(address, atom);
       const Port& port = last && r > 0 ? pass_.store : pass_.load;
       for (const auto& window : port.windows) weight += weight_of(window.index, atom) * window.stride;
-      if (port.values == Values::hermitian) weight += weight_of(port.mirror.index, atom) * port.mirror.stride;
+      if (mirrors(port)) weight += weight_of(port.mirror.index, atom) * port.mirror.stride;
       for (const auto& turned : port.turned) weight += weight_of(turned.index, atom) * turned.stride;
       return weight;
     };

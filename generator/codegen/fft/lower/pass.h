@@ -69,18 +69,25 @@ struct Bound {
 enum class Values {
   complex,
   real,      // load: the imaginary part is 0; store: only the real part
-  hermitian  // load only: the array holds indices 0..n/2 of `mirror`; the rest are conjugates, of indices that are negated
-             // in the `turned` dimensions, too
+  hermitian,  // load only: the array holds indices 0..n/2 of `mirror`; the rest are conjugates, of indices that are negated
+              // in the `turned` dimensions, too
+  // A real line of 2n values as a complex one of n values, whose real parts are the even and whose imaginary parts the
+  // odd values of the line:
+  pairs,    // the array holds the real line; the address is in real values, those of a pair are `pair` apart
+  folded,   // load only: the array holds the line's half spectrum, values 0..n of `mirror`
+  unfolded  // the complex line's spectrum, values 0..n-1 of `mirror`, becomes the real line's half spectrum, values 0..n: a
+            // load takes the one from the array, a store writes the other to it
 };
 // One side of a kernel: its loads or its stores.
 struct Port {
-  Index address;  // in elements (complex, or real for Values::real), without the atoms of windowed dimensions
+  Index address;  // in elements (complex; real for Values::real and pairs), without the atoms of windowed dimensions
   std::vector<Window> windows;
   std::vector<Factor> factors;
   std::vector<Bound> bounds;
   double scale = 1;
   Values values = Values::complex;
-  Window mirror;               // hermitian: the halved dimension (kind unused)
+  std::int64_t pair = 1;       // pairs
+  Window mirror;               // hermitian, folded, unfolded: the halved dimension (kind unused)
   std::vector<Window> turned;  // hermitian: the other dimensions that are still to be transformed (kind, kept unused)
 };
 
@@ -143,6 +150,13 @@ struct PassSpec {
   // array); 0: all values of its tiles.
   std::int64_t loaded = 0, stored = 0;
 };
+
+// Whether an address is in real values.
+inline bool in_reals(const Port& port) { return port.values == Values::real || port.values == Values::pairs; }
+// Whether the position along the halved dimension is no part of the address.
+inline bool mirrors(const Port& port) {
+  return port.values == Values::hermitian || port.values == Values::folded || port.values == Values::unfolded;
+}
 
 // Number of tiles of the grid, and of values per tile.
 std::int64_t tile_count(const PassSpec& pass);

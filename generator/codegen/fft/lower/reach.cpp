@@ -76,7 +76,7 @@ class ReachCheck {
   }
 
   void side(const PassSpec& pass, const Port& port, BufferRef::Where where, int index, const std::string& does) {
-    const std::int64_t bytes = reach(pass, port) * real_ * (port.values == Values::real ? 1 : 2);
+    const std::int64_t bytes = reach(pass, port) * real_ * (in_reals(port) ? 1 : 2);
     const bool workspace = where == BufferRef::Where::workspace;
     const std::int64_t there =
         workspace ? workspace_bytes_[at(index)] : array_bytes(options_, where == BufferRef::Where::first);
@@ -130,6 +130,9 @@ std::int64_t reach(const PassSpec& pass, const Port& port) {
   std::int64_t last = largest_within(pass, port, port.address);
   for (const Window& window : port.windows) last += (window.kept - 1) * window.stride;
   if (port.values == Values::hermitian) last += port.mirror.n / 2 * port.mirror.stride;
+  if (port.values == Values::folded || port.values == Values::unfolded)
+    last += (port.mirror.kept - 1) * port.mirror.stride;
+  if (port.values == Values::pairs) last += port.pair;
   for (const Window& turned : port.turned) last += (turned.n - 1) * turned.stride;
   return last + 1;
 }

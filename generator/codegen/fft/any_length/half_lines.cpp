@@ -1,0 +1,119 @@
+#include "generator/codegen/fft/any_length/half_lines.h"
+
+#include <algorithm>
+
+#include "generator/codegen/at.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
+#include "generator/codegen/fft/lower/arrange.h"
+#include "generator/codegen/fft/lower/reach.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+bool has_hooks(const DimensionHooks& hooks) {
+  return hooks.input || hooks.output || !hooks.input_factors.empty() || !hooks.output_factors.empty() ||
+         !hooks.input_turns.empty() || !hooks.output_turns.empty();
+}
+
+// Takes the window along x off a port.
+Window window_along_x(Port& port) {
+  Window window = port.windows.front();
+  port.windows.erase(port.windows.begin());
+  return window;
+}
+
+ArrayLayout layout_of(const AxisNumbers& strides) {
+  return {{strides[0], strides[1], strides[2], strides[3]}, strides[batch_axis]};
+}
+
+}  // namespace
+
+EmitOptions half_lines(const EmitOptions& options) {
+  EmitOptions half = options;
+  half.input = layout_of(array_strides(options, true)), half.output = layout_of(array_strides(options, false));
+  (options.type == FftType::r2c ? half.input : half.output)->stride[0] *= 2;
+  half.type = FftType::c2c;
+  half.n[0] /= 2;
+  return half;
+}
+
+std::optional<FftPlan> half_line_plan(const EmitOptions& options) {
+  if (!has_codelets(options.n[0] / 2)) return {};
+  return line_plan(half_lines(options), 0);
+}
+
+bool unfolds_apart(const EmitOptions& options) {
+  const std::optional<FftPlan> plan = half_line_plan(options);
+  return plan && plan->kernels.size() > 1;
+}
+
+bool takes_half_lines(const EmitOptions& options) {
+  const bool natural = options.order == Order::natural && options.from == Order::natural;
+  if (options.type == FftType::c2c || options.n[0] % 2 != 0 || !natural || has_hooks(options.hooks[0])) return false;
+  if (!has_codelets(options.n[0])) return true;
+  // Shorter lines are bound by memory in either way. Where an r2c makes its half spectrum apart, that passes through
+  // memory as often as kernels of whole lines do, unless these are three.
+  constexpr std::int64_t is_long = 4096;
+  const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });
+  if (options.n[0] < is_long || !one_dimension) return false;
+  if (options.type == FftType::c2r || !unfolds_apart(options)) return true;
+  EmitOptions whole = options;
+  whole.type = FftType::c2c;
+  whole.input = whole.output = std::nullopt;
+  return line_plan(whole, 0).kernels.size() > 2;
+}
+
+void load_pairs(Port& load, std::int64_t pair) { load.values = Values::pairs, load.pair = pair; }
+void store_pairs(Port& store, std::int64_t pair) { store.values = Values::pairs, store.pair = pair; }
+
+void load_folded(Port& load, std::int64_t n) {
+  load.values = Values::folded;
+  load.mirror = window_along_x(load);
+  load.mirror.n = n, load.mirror.kept = n + 1;
+  load.bounds.push_back({load.mirror.index, n});
+}
+
+void store_unfolded(PassSpec& spec, std::int64_t n) {
+  Port& store = spec.store;
+  store.values = Values::unfolded;
+  store.mirror = window_along_x(store);
+  store.mirror.n = n, store.mirror.kept = n + 1;
+  spec.apart = false;
+}
+
+PlannedPass unfolding_pass(const EmitOptions& options, const AxisNumbers& n, const AxisNumbers& from,
+                           const AxisNumbers& to) {
+  constexpr std::int64_t tile = 512;
+  constexpr const char* names[] = {"x", "y", "z", "w", "batch"};
+  PlannedPass out;
+  PassSpec& spec = out.spec;
+  spec.name = "unfold", spec.title = "half spectra of real lines";
+  spec.precision = options.precision, spec.sign = options.sign;
+  spec.threads = 256;
+  const std::int64_t values = n[0] + 1, tiles = (values + tile - 1) / tile;
+  spec.atoms = {{"k", std::min(tile, values), true}, {"part", tiles, false}};
+  spec.grid_order = {1};
+  const Index position{{0, 1}, {1, tile}};
+  spec.load.values = Values::unfolded;
+  spec.load.mirror = {Window::Kind::head, position, n[0], n[0], from[0]};
+  for (const IndexTerm& term : position) spec.store.address.push_back({term.atom, term.weight * to[0]});
+  if (tiles * tile != values)
+    for (Port* port : {&spec.load, &spec.store}) port->bounds.push_back({position, values});
+  std::int64_t last = n[0] * std::max(from[0], to[0]);
+  spec.loaded = n[0], spec.stored = values;
+  for (int d = 1; d <= batch_axis; ++d) {
+    if (n[at(d)] == 1) continue;
+    const int atom = static_cast<int>(spec.atoms.size());
+    spec.atoms.push_back({names[d], n[at(d)], false});
+    spec.grid_order.push_back(atom);
+    spec.load.address.push_back({atom, from[at(d)]}), spec.store.address.push_back({atom, to[at(d)]});
+    last += (n[at(d)] - 1) * std::max(from[at(d)], to[at(d)]);
+    spec.loaded *= n[at(d)], spec.stored *= n[at(d)];
+  }
+  spec.wide = last > 0x7fffffff;
+  assert_arranged(spec, {});
+  return out;
+}
+
+}  // namespace fourtune::generator::fft
