@@ -53,7 +53,7 @@ TEST(GpuSums, AreTheHostsAndTakeThisLong) {
   compare<float>(backend, "nufft:type=2,n=128x128x128,m=100000,prec=f32,tol=1e-3");
   compare<double>(backend, "nufft:type=3,dim=1,m=1000000,k=1000,prec=f64,tol=1e-9");
   compare<float>(backend, "nufft:type=3,dim=2,m=1000000,k=1000,prec=f32,tol=1e-3");
-  compare<double>(backend, "nufft:type=3,dim=3,m=1000000,k=1000,prec=f64,tol=1e-9,extent=100");
+  compare<double>(backend, "nufft:type=3,dim=3,m=1000000,k=1000,prec=f64,tol=1e-9,extent=100x100x100");
 }
 
 }  // namespace

@@ -66,14 +66,14 @@ double largest(const std::vector<OutputTurns>& turns) {
   return most;
 }
 
-// The table of the kernel: (hi, lo) of each dimension of each output, and zeros up to whole groups.
-std::vector<double> table_of(const std::vector<OutputTurns>& turns, std::size_t dim) {
+// The table of the kernel: (hi, lo) of three dimensions of each output, and zeros up to whole groups.
+std::vector<double> table_of(const std::vector<OutputTurns>& turns) {
   constexpr std::size_t group = sums_group;
-  std::vector<double> table((turns.size() + group - 1) / group * group * dim * 2);
+  std::vector<double> table((turns.size() + group - 1) / group * group * 3 * 2);
   for (std::size_t i = 0; i < turns.size(); ++i)
-    for (std::size_t d = 0; d < dim; ++d) {
-      table[2 * (i * dim + d)] = turns[i][d].hi;
-      table[2 * (i * dim + d) + 1] = turns[i][d].lo;
+    for (std::size_t d = 0; d < 3; ++d) {
+      table[2 * (3 * i + d)] = turns[i][d].hi;
+      table[2 * (3 * i + d) + 1] = turns[i][d].lo;
     }
   return table;
 }
@@ -135,21 +135,32 @@ struct DeviceSums::Impl {
   template <typename T>
   generator::GpuProgram program(const NufftSums<T>& job, std::int64_t groups, std::int64_t shares, double most) const {
     generator::GpuProgram program;
-    const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-    program.kernels = {sums_kernel(precision, job.points.dim, job.type == 2)};
+    program.kernels = {sums_kernel()};
     generator::Launch launch;
     launch.grid = {static_cast<std::uint32_t>(shares), static_cast<std::uint32_t>(groups), 1};
     const auto slot = [](int index) { return BufferRef{BufferRef::Where::workspace, index, 0}; };
-    launch.arguments = {
-        slot(x),  slot(y),  slot(z),  BufferRef{BufferRef::Where::first, 0, 0},  slot(table), slot(parts), job.terms(),
-        job.n[0], job.n[1], job.n[2], std::int64_t{job.order == ModeOrder::fft}, most};
+    launch.arguments = {slot(x),
+                        slot(y),
+                        slot(z),
+                        BufferRef{BufferRef::Where::first, 0, 0},
+                        slot(table),
+                        slot(parts),
+                        job.terms(),
+                        std::int64_t{job.points.dim},
+                        std::int64_t{sizeof(T) == 4},
+                        std::int64_t{job.type == 2},
+                        job.n[0],
+                        job.n[1],
+                        job.n[2],
+                        std::int64_t{job.order == ModeOrder::fft},
+                        most};
     launch.stage = "direct sums";
     program.launches = {launch};
     return program;
   }
   template <typename T>
   std::vector<double> run(const NufftSums<T>& job, const DeviceInput& at, const std::vector<OutputTurns>& turns) {
-    const std::vector<double> numbers = table_of(turns, static_cast<std::size_t>(job.points.dim));
+    const std::vector<double> numbers = table_of(turns);
     const auto groups = static_cast<std::int64_t>((turns.size() + sums_group - 1) / sums_group);
     const std::int64_t shares = parts_of(job.terms(), groups);
     std::vector<double> sums(static_cast<std::size_t>(2 * shares * groups * sums_group));

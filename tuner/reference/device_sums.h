@@ -27,7 +27,7 @@ class DeviceSums {
   // GPU and the host would need longer than host_seconds. Null: the host always does, as also where the backend runs no
   // programs but those of transforms. Throws Error{invalid_option} for another value. The backend must outlive the result.
   static std::unique_ptr<DeviceSums> make(const runtime::Backend& backend, int device);
-  static constexpr double host_seconds = 5e-3;
+  static constexpr double host_seconds = 20e-3;
   ~DeviceSums();
 
   // Whether it would compute so many terms, of all outputs together.

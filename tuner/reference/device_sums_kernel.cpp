@@ -35,44 +35,49 @@ __device__ inline long long sums_quotient(long long a, long long b) {
 __device__ inline double sums_mode(long long i, long long n, long long order) {
   return static_cast<double>(order == 0 ? i - n / 2 : i < (n + 1) / 2 ? i : i - n);
 }
+__device__ inline double sums_real(const void* array, long long i, long long single) {
+  return single ? static_cast<double>(static_cast<const float*>(array)[i]) : static_cast<const double*>(array)[i];
+}
 extern "C" __global__ void __launch_bounds__(256)
-    SUMS_ENTRY(const real* x, const real* y, const real* z, const real2* values, const double* outputs, double* sums,
-               long long count, long long n0, long long n1, long long n2, long long order, double most) {
+    direct_sums(const void* x, const void* y, const void* z, const void* values, const double* outputs, double* sums,
+                long long count, long long dim, long long single, long long modes, long long n0, long long n1,
+                long long n2, long long order, double most) {
   SUMS_SHARED(double, shared);
-  double high[SUMS_GROUP][SUMS_DIM], low[SUMS_GROUP][SUMS_DIM];
+  double high[SUMS_GROUP][3], low[SUMS_GROUP][3];
   double re[SUMS_GROUP], re_low[SUMS_GROUP], im[SUMS_GROUP], im_low[SUMS_GROUP];
   const long long output = static_cast<long long>(blockIdx.y) * SUMS_GROUP;
 #pragma unroll
   for (int i = 0; i < SUMS_GROUP; ++i) {
     re[i] = re_low[i] = im[i] = im_low[i] = 0;
 #pragma unroll
-    for (int d = 0; d < SUMS_DIM; ++d) {
-      high[i][d] = outputs[2 * ((output + i) * SUMS_DIM + d)];
-      low[i][d] = outputs[2 * ((output + i) * SUMS_DIM + d) + 1];
+    for (int d = 0; d < 3; ++d) {
+      high[i][d] = outputs[2 * (3 * (output + i) + d)];
+      low[i][d] = outputs[2 * (3 * (output + i) + d) + 1];
     }
   }
   bool beyond = false;
   for (long long j = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; j < count;
        j += static_cast<long long>(gridDim.x) * 256) {
-    double a[3];
-#if SUMS_MODES
-    const long long row = SUMS_DIM > 1 ? sums_quotient(j, n0) : 0, plane = SUMS_DIM > 2 ? sums_quotient(row, n1) : 0;
-    a[0] = sums_mode(j - row * n0, n0, order);
-    a[1] = SUMS_DIM > 1 ? sums_mode(row - plane * n1, n1, order) : 0;
-    a[2] = SUMS_DIM > 2 ? sums_mode(plane, n2, order) : 0;
-#else
-    a[0] = static_cast<double>(x[j]);
-    a[1] = SUMS_DIM > 1 ? static_cast<double>(y[j]) : 0;
-    a[2] = SUMS_DIM > 2 ? static_cast<double>(z[j]) : 0;
+    double a[3] = {0, 0, 0};
+    if (modes) {
+      const long long row = dim > 1 ? sums_quotient(j, n0) : 0, plane = dim > 2 ? sums_quotient(row, n1) : 0;
+      a[0] = sums_mode(j - row * n0, n0, order);
+      if (dim > 1) a[1] = sums_mode(row - plane * n1, n1, order);
+      if (dim > 2) a[2] = sums_mode(plane, n2, order);
+    } else {
+      a[0] = sums_real(x, j, single);
+      if (dim > 1) a[1] = sums_real(y, j, single);
+      if (dim > 2) a[2] = sums_real(z, j, single);
 #pragma unroll
-    for (int d = 0; d < SUMS_DIM; ++d) beyond = beyond || a[d] > most || a[d] < -most;
-#endif
-    const double v = static_cast<double>(values[j].x), w = static_cast<double>(values[j].y);
+      for (int d = 0; d < 3; ++d) beyond = beyond || a[d] > most || a[d] < -most;
+    }
+    const double v = sums_real(values, 2 * j, single), w = sums_real(values, 2 * j + 1, single);
 #pragma unroll
     for (int i = 0; i < SUMS_GROUP; ++i) {
       double turns = 0, rest = 0, s, c;
 #pragma unroll
-      for (int d = 0; d < SUMS_DIM; ++d) sums_turn(a[d], high[i][d], low[i][d], turns, rest);
+      for (int d = 0; d < 3; ++d)
+        if (d < dim) sums_turn(a[d], high[i][d], low[i][d], turns, rest);
       sincospi(2 * ((turns - rint(turns)) + rest), &s, &c);
       sums_add(re[i], re_low[i], v * c - w * s);
       sums_add(im[i], im_low[i], v * s + w * c);
@@ -105,15 +110,10 @@ extern "C" __global__ void __launch_bounds__(256)
 
 }  // namespace
 
-generator::KernelSource sums_kernel(Precision precision, int dim, bool over_modes) {
-  const char* const real = precision == Precision::f32 ? "float" : "double";
+generator::KernelSource sums_kernel() {
   generator::KernelSource out;
-  out.entry = fmt::format("direct_sums_{}_{}d_{}", over_modes ? "modes" : "points", dim, to_string(precision));
-  out.text = fmt::format(
-      "typedef {0} real;\ntypedef {0}2 real2;\n#define SUMS_ENTRY {1}\n#define SUMS_DIM {2}\n#define SUMS_MODES {3}\n"
-      "#define SUMS_GROUP {4}\n",
-      real, out.entry, dim, over_modes ? 1 : 0, sums_group);
-  out.text += kText;
+  out.entry = "direct_sums";
+  out.text = fmt::format("#define SUMS_GROUP {}\n", sums_group) + kText;
   out.block = {sums_threads, 1, 1};
   out.shared_bytes = 4 * sums_threads * sizeof(double);
   return out;
