@@ -178,11 +178,14 @@ class Resolver {
       const bool foreign = among_ == Among::foreign_ones;
       const bool same = inside && !few && fits && !kindred && stored.chunk <= problem_.batch;
       if (foreign && !same) throw Error(Status::invalid_plan, "its kernels are for another problem");
+      if (!same) take_whole_batch(stored, measured);
       const generator::Plan plan = same ? stored : generator::adapt(stored, problem_, traits_);
       require_families(plan);
       require_sound(plan);
-      // A neighbour's plan may suit other sizes; the model of uniform transforms on processors is good enough to tell.
-      if (kindred || (!same && problem_.kind == Kind::fft && !generator::is_gpu(plan.backend))) require_promising(plan);
+      // A neighbour's plan may suit other sizes; the models of GPUs, and of uniform transforms on processors, are good
+      // enough to tell.
+      if (kindred || (!same && (problem_.kind == Kind::fft || generator::is_gpu(plan.backend))))
+        require_promising(plan);
       out.plan = plan;
       out.source = kindred || foreign ? Source::nearest : source;
       out.from = layer_name(lookup_.layers()[entry.layer]);
@@ -214,6 +217,13 @@ class Resolver {
       plan.cpu().threads = generator::default_plan(problem_, traits_).cpu().threads;
   }
 
+  // A GPU's plan that took a whole batch at once where it was measured takes as much of this one as the cost model's choice
+  // does: one of a single transform would else start all its kernels for each of many.
+  void take_whole_batch(generator::Plan& plan, const Problem& measured) const {
+    if (!generator::is_gpu(plan.backend) || plan.backend != traits_.backend || plan.chunk < measured.batch) return;
+    plan.chunk = model_choice().chunk;
+  }
+
   // Throws when the plan parses but must not run.
   void require_sound(const generator::Plan& plan) const {
     if (plan.backend != traits_.backend)
@@ -230,12 +240,16 @@ class Resolver {
       if (refusal.plan == own) throw Error(Status::invalid_plan, "it does not run here: " + refusal.why);
   }
 
+  const generator::Plan& model_choice() const {
+    if (!model_choice_) model_choice_ = generator::default_plan(problem_, traits_);
+    return *model_choice_;
+  }
+
   // Throws when the cost model expects a borrowed plan to be much slower than the one that it would choose.
   void require_promising(const generator::Plan& plan) const {
     constexpr double kTolerated = 1.25;  // the model's errors are of this size
-    const generator::Plan own = generator::default_plan(problem_, traits_);
     const double seconds = generator::estimate(plan, problem_, traits_).execute;
-    const double own_seconds = generator::estimate(own, problem_, traits_).execute;
+    const double own_seconds = generator::estimate(model_choice(), problem_, traits_).execute;
     if (!(seconds <= kTolerated * own_seconds))
       throw Error(
           Status::invalid_plan,
@@ -251,6 +265,7 @@ class Resolver {
   const db::Environment here_;
   std::string& explain_;
   std::vector<db::FoundEntry> passed_over_;
+  mutable std::optional<generator::Plan> model_choice_;
   mutable std::map<std::string, bool> near_;  // of the traits of kindred devices
   Among among_ = Among::such_devices;         // whose plans are looked at
 };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/known_devices.h"
 #include "db/lookup.h"
 #include "db/tuning_store.h"
 #include "generator/candidates.h"
@@ -195,6 +196,42 @@ TEST_F(Resolve, ANeighboursPlanIsAdaptedToSizeAndTolerance) {
   EXPECT_EQ(out.plan.cpu().spread.cap, 777);
   EXPECT_GE(out.plan.window.fine[0], 160);
   EXPECT_LE(generator::predicted_error(out.plan.window.kind, out.plan.window.width, out.plan.window.sigma, 2), 1.5e-4);
+}
+
+// Both were seen on an H200: a plan of one transform at a time, for a batch of 12, took five times as long as the model's.
+TEST_F(Resolve, APlanOfAGpuTakesAWholeBatchWhereItTookOneBefore) {
+  traits_ = known_device("h200").value();
+  const char* const batch = "nufft:type=1,n=64x32x12,m=21424,prec=f32,tol=2.5e-2,batch=12,points=radial";
+  const char* const single = "nufft:type=1,n=64x32x12,m=20000,prec=f32,tol=2.5e-2,points=radial";
+  generator::Plan plan = generator::default_plan(parse_problem(single), traits_);
+  ASSERT_EQ(plan.chunk, 1);
+  const Resolution out = resolve_in(store("a.db", single, generator::to_text(plan, parse_problem(single))), batch);
+  EXPECT_EQ(out.source, Source::nearest) << out.explain;
+  EXPECT_EQ(out.plan.chunk, generator::default_plan(parse_problem(batch), traits_).chunk);
+  EXPECT_GT(out.plan.chunk, 4);
+}
+
+TEST_F(Resolve, APlanOfAGpuIsNotBorrowedWhereTheModelExpectsMuchMoreTime) {
+  traits_ = known_device("h200").value();
+  const char* const problem = "nufft:type=1,n=64x32x12,m=21424,prec=f32,tol=2.5e-2,batch=12,points=radial";
+  const char* const neighbour = "nufft:type=1,n=64x32x12,m=20000,prec=f32,tol=2.5e-2,batch=4,points=radial";
+  generator::Plan slow = generator::default_plan(parse_problem(neighbour), traits_);
+  slow.chunk = 1;  // less than its batch, so it was better so
+  const auto path = store("a.db", neighbour, generator::to_text(slow, parse_problem(neighbour)));
+  const Resolution out = resolve_in(path, problem);
+  EXPECT_EQ(out.source, Source::model) << out.explain;
+  EXPECT_NE(out.explain.find("times the time of the plan that it would choose"), std::string::npos) << out.explain;
+  EXPECT_EQ(resolve_in(path, neighbour).source, Source::verdict) << "there it was measured";
+  // A uniform one that writes its lines twice.
+  const char* const line = "fft:type=c2c,n=524288,prec=f32,batch=24";
+  const char* const like = "fft:type=c2c,n=262144,prec=f32,batch=24";
+  generator::Plan plain = generator::parse_plan("cuda;fft=plain", parse_problem(like));
+  const Resolution own = resolve_in(store("b.db", like, generator::to_text(plain, parse_problem(like))), line);
+  const double ratio =
+      generator::estimate(plain, parse_problem(line), traits_).execute /
+      generator::estimate(generator::default_plan(parse_problem(line), traits_), parse_problem(line), traits_).execute;
+  EXPECT_EQ(own.source, ratio > 1.25 ? Source::model : Source::nearest) << ratio << "\n" << own.explain;
+  EXPECT_GT(ratio, 1.25);
 }
 
 TEST_F(Resolve, StrangersAreNotBorrowedFrom) {

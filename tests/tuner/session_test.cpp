@@ -17,6 +17,7 @@
 #include "tuner/measure/evaluate.h"
 #include "tuner/report/report.h"
 #include "tuner/search/replay.h"
+#include "tuner/session/pace.h"
 #include "tuner/worker/worker.h"
 
 namespace fourtune::tuner {
@@ -402,6 +403,13 @@ TEST_F(Session, TimeThatAnExhaustedProblemLeavesGoesToTheOthers) {
   for (const db::StoredRun& run : store.runs("fft:type=c2c,n=9,prec=f64")) rows += run.round == 0;
   EXPECT_EQ(report.problems[1].evaluations, rows);
   EXPECT_EQ(report.problems[1].reused, 0u);
+  // Its course has every right plan of both turns, by the seconds that passed in them.
+  const std::vector<Measured>& course = report.problems[1].course;
+  EXPECT_EQ(course.size(), report.problems[1].evaluations - report.problems[1].failures);
+  for (std::size_t i = 1; i < course.size(); ++i) EXPECT_GT(course[i].at, course[i - 1].at) << i;
+  EXPECT_GT(course.back().at, 3) << "of the second turn";
+  EXPECT_LE(course.back().at, report.problems[1].elapsed);
+  EXPECT_LT(seconds_to_winner(report.problems[1]).value_or(1e9), report.problems[1].elapsed);
 }
 
 TEST(Speed, IsInFlopsOfTheUsualCountOrInPoints) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "fourtune/transform.h"
 #include "generator/plan/plan.h"
 #include "runtime/backends/backend.h"
@@ -54,6 +55,7 @@ struct Outcome {
   std::size_t point_stages = 0;               // so many of them, the first, belong to set_points
   std::vector<runtime::LaunchTime> launches;  // on a GPU
   std::optional<double> error;
+  bool by_device = false;  // a device computed the direct sums
   std::int64_t memory = 0;
   double median() const {
     const std::size_t n = execute.size();
@@ -80,6 +82,28 @@ void look_inside(const RunArguments& arguments, const Transform& transform, cons
   const auto stages = executor->stage_times();
   outcome.stages.assign(stages.begin(), stages.end());
   outcome.launches = executor->launch_times();
+}
+
+// Compares the output with direct sums, by the device that has the arrays or by the host.
+void check(const RunArguments& arguments, const runtime::Backend& backend, RunArrays& host, RunMemory& arrays,
+           Outcome& outcome) {
+  std::unique_ptr<tuner::DeviceSums> sums;
+  tuner::DeviceInput there;
+  const Problem& problem = outcome.problem;
+  if (problem.kind == Kind::nufft && arguments.options.devices.empty() &&
+      (sums = tuner::DeviceSums::make(backend, arguments.options.device))) {
+    const bool adjoint = arguments.request.adjoint;
+    const Points points = arrays.points();
+    there.x = {points.x, points.y, points.z};
+    if (problem.type == 3 && adjoint) there.x = {points.s, points.t, points.u};
+    there.values = (problem.type != 2) != adjoint ? arrays.first() : arrays.second();
+  }
+  const RunArrays::Checked found = host.checked(sums.get(), there);
+  outcome.error = found.error;
+  outcome.by_device = found.by_device;
+  if (sums && !sums->why().empty())
+    fmt::print(stderr, "fourtune: note: the host makes the direct sums, not the device: {}\n",
+               text::shown(sums->why(), 2000));
 }
 
 // The numbered steps of an application, timed.
@@ -127,7 +151,7 @@ Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArra
   outcome.problem = transform.problem();
   outcome.plan = transform.plan();
   outcome.explain = transform.explain();
-  if (!arguments.unchecked) outcome.error = host.error();
+  if (!arguments.unchecked) check(arguments, backend, host, arrays, outcome);
   return outcome;
 }
 
@@ -195,6 +219,7 @@ void print_json(const Outcome& outcome) {
   if (outcome.error) {
     all["error"] = *outcome.error;
     all["right"] = is_right(outcome);
+    all["references"] = outcome.by_device ? "device" : "host";
   }
   fmt::print("{}", json_text(all));
 }

@@ -8,6 +8,7 @@
 
 #include "fourtune/problem.h"
 #include "fourtune/transform.h"
+#include "tuner/reference/device_sums.h"
 
 namespace fourtune::tools {
 
@@ -30,7 +31,12 @@ class RunArrays {
   // Restores the input after an in-place transform has overwritten it.
   virtual void restore_input() = 0;
   // Relative l2 error of the output against direct sums at sampled outputs.
-  virtual double error() const = 0;
+  struct Checked {
+    double error = 0;
+    bool by_device = false;
+  };
+  // sums: null, or of the device that has these points and this input (of a nufft).
+  virtual Checked checked(tuner::DeviceSums* sums, const tuner::DeviceInput& there) const = 0;
   // Writes the output as .npy: (batch, z, y, x) or (batch, points), without axes of length 1 beyond the problem's.
   virtual void write_output(const std::string& path) const = 0;
 };

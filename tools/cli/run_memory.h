@@ -17,7 +17,7 @@ class RunMemory {
   virtual void* second() = 0;
   virtual void restore_input() = 0;  // in place this overwrites the output, even after it was fetched
   virtual void wait() = 0;
-  // Copies the output to the host's arrays, for their error() and write_output().
+  // Copies the output to the host's arrays, for their checked() and write_output().
   virtual void fetch_output() = 0;
   virtual runtime::StreamTimer& timer() = 0;
 };

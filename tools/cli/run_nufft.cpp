@@ -84,7 +84,7 @@ class NufftArrays final : public RunArrays {
 
   // The adjoint is itself a transform with a direct sum: types 1 and 2 are exchanged, type 3 swaps its sides, and the
   // sign is reversed.
-  double error() const override {
+  Checked checked(tuner::DeviceSums* sums, const tuner::DeviceInput& there) const override {
     Problem direct = problem_;
     const tuner::PointSet<T>*from = &sources_, *to = &targets_;
     if (adjoint_) {
@@ -97,9 +97,12 @@ class NufftArrays final : public RunArrays {
       }
     }
     tuner::PointView<T> sources = tuner::view(*from), targets = tuner::view(*to);
-    return tuner::nufft_error<T>(direct, sources, targets, reads_points() ? point_values_.data() : mode_values_.data(),
-                                 reads_points() ? mode_values_.data() : point_values_.data())
-        .relative;
+    tuner::CheckOptions options;
+    options.sums = sums, options.there = there;
+    const tuner::ErrorEstimate found =
+        tuner::nufft_error<T>(direct, sources, targets, reads_points() ? point_values_.data() : mode_values_.data(),
+                              reads_points() ? mode_values_.data() : point_values_.data(), options);
+    return {found.relative, found.by_device};
   }
 
   void write_output(const std::string& path) const override {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "tools/common/errors.h"
+#include "tuner/session/pace.h"
 
 namespace fourtune::tools {
 
@@ -15,7 +16,8 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
                    const std::string& footer) {
   const auto format = tuner::format_from(output.format);
   fmt::print("{}", tuner::format_report(report, format, output.screen()));
-  fmt::print(format == tuner::Format::table ? stdout : stderr, "{}", footer);
+  fmt::print(format == tuner::Format::table ? stdout : stderr, "{}{}",
+             report.problems.size() > 1 ? tuner::pace_summary(report) : std::string(), footer);
   std::fflush(stdout);
   for (const std::string& warning : report.warnings)
     fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));

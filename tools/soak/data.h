@@ -9,6 +9,7 @@
 
 #include "base/layout.h"
 #include "tools/soak/case.h"
+#include "tuner/reference/device_sums.h"
 
 namespace fourtune::tools {
 
@@ -51,7 +52,9 @@ struct CaseData {
 
 // Relative l2 error of an output (bytes of `to`) against direct sums at sampled outputs. `plan` is needed only for
 // spreading or interpolation alone, because it contains the window.
-double result_error(const CaseData& data, const std::string& plan, const Bytes& output);
+// sums: null, or of a device where `there` are this direction's sources and all that the transform read.
+double result_error(const CaseData& data, const std::string& plan, const Bytes& output,
+                    tuner::DeviceSums* sums = nullptr, const tuner::DeviceInput& there = {});
 
 // Relative l2 difference of the elements of two such arrays; NaN if an element is NaN.
 double difference(const ArraySide& side, const Bytes& a, const Bytes& b);

@@ -14,7 +14,7 @@ namespace fourtune::tools {
 namespace {
 
 // A worker checks thousands of results, so this is fewer terms than a single careful check uses.
-constexpr double kWork = 4e7;
+constexpr double kWork = 4e7, kDeviceWork = 1e9;
 constexpr std::int64_t kSamples = 128;
 
 tuner::CheckOptions check_options(const SoakCase& one) {
@@ -74,6 +74,15 @@ tuner::PointView<T> view_of(const CaseData& data, std::size_t first, std::int64_
   return view;
 }
 
+// The same arrays from later points and values on.
+template <class T>
+tuner::DeviceInput moved(tuner::DeviceInput there, std::int64_t points, std::int64_t values) {
+  for (const void*& x : there.x)
+    if (x) x = static_cast<const T*>(x) + points;
+  there.values = static_cast<const std::complex<T>*>(there.values) + values;
+  return there;
+}
+
 template <class T>
 double energy(const std::complex<T>* values, std::int64_t count) {
   double sum = 0;
@@ -89,7 +98,8 @@ double against_expected(const tuner::ErrorEstimate& estimate, double expected_sq
 }
 
 template <class T>
-double nufft_result_error(const CaseData& data, const Bytes& output) {
+double nufft_result_error(const CaseData& data, const Bytes& output, tuner::DeviceSums* sums,
+                          const tuner::DeviceInput& there) {
   const SoakCase& one = data.one;
   Problem direct = one.problem;
   if (one.adjoint) {
@@ -103,8 +113,11 @@ double nufft_result_error(const CaseData& data, const Bytes& output) {
     tuner::PointView<T> sources = view_of<T>(data, 0, *one.problem.m, b), targets;
     if (one.problem.type == 3) targets = view_of<T>(data, 3, *one.problem.k, b);
     if (one.problem.type == 3 && one.adjoint) std::swap(sources, targets);
-    const tuner::ErrorEstimate estimate = tuner::nufft_error<T>(direct, sources, targets, in + b * data.from.size[0],
-                                                                out + b * data.to.size[0], check_options(one));
+    tuner::CheckOptions options = check_options(one);
+    options.sums = sums, options.device_work = kDeviceWork;
+    if (sums) options.there = moved<T>(there, one.distinct ? b * sources.count : 0, b * data.from.size[0]);
+    const tuner::ErrorEstimate estimate =
+        tuner::nufft_error<T>(direct, sources, targets, in + b * data.from.size[0], out + b * data.to.size[0], options);
     double strengths = 0;
     for (const std::int64_t t : tuner::checked_transforms(batch))
       strengths += energy(in + (b + t) * data.from.size[0], data.from.size[0]);
@@ -215,12 +228,14 @@ double window_result_error(const CaseData& data, const generator::WindowChoice& 
 
 }  // namespace
 
-double result_error(const CaseData& data, const std::string& plan, const Bytes& output) {
+double result_error(const CaseData& data, const std::string& plan, const Bytes& output, tuner::DeviceSums* sums,
+                    const tuner::DeviceInput& there) {
   const Problem& problem = data.one.problem;
   if (problem.kind == Kind::fft) return fft_result_error(data, output);
   const bool single = problem.precision == Precision::f32;
   if (data.one.only == Only::whole)
-    return single ? nufft_result_error<float>(data, output) : nufft_result_error<double>(data, output);
+    return single ? nufft_result_error<float>(data, output, sums, there)
+                  : nufft_result_error<double>(data, output, sums, there);
   const auto window = generator::parse_plan(plan, planned_problem(data.one)).window;
   return single ? window_result_error<float>(data, window, output) : window_result_error<double>(data, window, output);
 }

@@ -165,8 +165,16 @@ class CaseRun {
       throw Trouble{"memory", fmt::format("{} bytes were taken and {} are said to be held", taken, outcome_.held)};
   }
 
+  // The sources of the case's direction, and what it reads, as the device has them.
+  tuner::DeviceInput sources_there() const {
+    const std::size_t first = data_.one.problem.type == 3 && data_.one.adjoint ? 3 : 0;
+    tuner::DeviceInput there;
+    for (std::size_t d = 0; d < 3; ++d) there.x[d] = points_[first + d] ? points_[first + d]->data() : nullptr;
+    there.values = read_array().data();
+    return there;
+  }
   void check_error(const Bytes& output) {
-    outcome_.error = result_error(data_, subject_->plan(), output);
+    outcome_.error = result_error(data_, subject_->plan(), output, setup_.sums, sources_there());
     if (!(outcome_.error <= setup_.slack * outcome_.allowed))
       throw Trouble{"wrong", fmt::format("error {:.2e}, allowed is {:.1e}", outcome_.error, outcome_.allowed)};
   }

@@ -39,7 +39,8 @@ struct SoakSetup {
   // A result up to this factor above the bound is not a failure, because the listed candidates reach slightly beyond
   // what the tuner then finds right.
   double slack = 1;
-  const DropIn* dropin = nullptr;  // tried instead of the library's own interface, if there is one
+  const DropIn* dropin = nullptr;     // tried instead of the library's own interface, if there is one
+  tuner::DeviceSums* sums = nullptr;  // of the device, if it computes what results are checked against
 };
 
 // Never throws because of what a transform does.

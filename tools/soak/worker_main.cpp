@@ -33,6 +33,7 @@ class SoakSession {
       runtime::add_backend(*kept);
       backend_ = kept.get();
     }
+    sums_ = tuner::DeviceSums::make(*backend_, options.device);
     if (!options.dropin.empty()) dropin_ = std::make_unique<DropIn>(options.dropin);
   }
 
@@ -52,7 +53,8 @@ class SoakSession {
       data_.reset();
       data_ = std::make_unique<CaseData>(one);
     }
-    return from_outcome(try_case(*data_, {backend_, options_.device, plan, slack_of(one, kind, plan), dropin_.get()}));
+    return from_outcome(
+        try_case(*data_, {backend_, options_.device, plan, slack_of(one, kind, plan), dropin_.get(), sums_.get()}));
   }
 
  private:
@@ -90,6 +92,7 @@ class SoakSession {
   SoakWorkerOptions options_;
   const runtime::Backend* backend_;
   std::unique_ptr<DropIn> dropin_;
+  std::unique_ptr<tuner::DeviceSums> sums_;
   std::unique_ptr<CaseData> data_;  // of the last case, because its other plans need the same data
   bool peers_loaded_ = false;
   std::shared_ptr<void> current_;

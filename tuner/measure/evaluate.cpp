@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "tuner/measure/outcome.h"
 #include "tuner/measure/rounds.h"
 #include "tuner/measure/validate.h"
+#include "tuner/reference/device_sums.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -35,6 +37,9 @@ struct LocalEvaluator::Impl {
   const bool gpu = generator::is_gpu(backend.name());
   std::unique_ptr<ProblemData> data;
   std::unique_ptr<runtime::StreamTimer> timer;
+  std::unique_ptr<DeviceSums> sums;  // null: the host makes all references
+  bool sums_tried = false;
+  std::map<std::string, std::shared_ptr<const References>> references;  // of each problem so far, by token and seed
   std::unique_ptr<runtime::ArrayMemory> probe;  // memory of the device, used to see whether the device still answers
   std::unique_ptr<runtime::DeviceSensors> sensors;  // null: the device has none
   int always_slowed = 0;                            // evaluations in a row whose repeats did not help
@@ -78,8 +83,17 @@ struct LocalEvaluator::Impl {
   void move_to_device() {
     const DeviceTraits traits = backend.traits(device);
     data->use(backend.memory(device), sets_past_cache(data->array_bytes(), traits.l2_bytes));
+    if (!sums && !sums_tried) sums = DeviceSums::make(backend, device);
+    sums_tried = true;
     if (!timer) timer = backend.timer(device);
     if (!probe) probe = backend.memory(device);
+  }
+  // Makes what results are checked against, once for a problem however many turns it has.
+  void make_references(const Problem& problem, std::uint64_t seed) {
+    auto& known = references[to_token(problem) + " seed=" + std::to_string(seed)];
+    if (known) return data->take_references(known);
+    data->make_references(sums.get());
+    known = data->references();
   }
   // From now on plans of this problem are compiled ahead, first these.
   void compile_ahead(const Problem& problem, const std::vector<std::string>& plans) {
@@ -222,6 +236,11 @@ LocalEvaluator::~LocalEvaluator() {
   impl_->backend.flush_kernels();
 }
 
+std::string LocalEvaluator::note() const {
+  if (!impl_->sums || impl_->sums->why().empty()) return {};
+  return "the host makes the direct sums, not the device: " + impl_->sums->why();
+}
+
 void LocalEvaluator::keep() { impl_->backend.flush_kernels(); }
 
 DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(impl_->device); }
@@ -233,6 +252,7 @@ Spent LocalEvaluator::load(const Problem& problem, std::uint64_t seed, const std
   try {
     impl_->data = std::make_unique<ProblemData>(problem, seed, impl_->recorded);
     if (impl_->gpu) impl_->move_to_device();
+    impl_->make_references(problem, seed);
   } catch (const std::bad_alloc&) {
     throw Error(Status::out_of_memory, "the problem's points and arrays do not fit in memory");
   }

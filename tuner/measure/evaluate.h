@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "runtime/backends/backend.h"
 #include "tuner/measure/compile_ahead.h"
@@ -29,6 +30,8 @@ class LocalEvaluator : public Evaluator {
   void keep();
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;
+  // What the user should know of this process; empty: nothing.
+  std::string note() const;
   // True when a plan has broken the device for this process. Only a new process can go on.
   bool device_lost() const;
   // The limit for compiling one kernel.

@@ -12,6 +12,7 @@
 #include "base/layout.h"
 #include "tuner/measure/device_arrays.h"
 #include "tuner/reference/check.h"
+#include "tuner/reference/device_sums.h"
 #include "tuner/reference/recorded_points.h"
 #include "tuner/reference/reference.h"
 #include "tuner/reference/synthetic.h"
@@ -71,32 +72,22 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-// The positions of the sampled outputs in the output array, and their expected values.
-struct Reference {
-  std::vector<std::int64_t> at;
-  std::vector<std::complex<double>> value;
-  std::vector<double> weight;
-
-  ComplexSpan add(std::span<const double> weights) {
-    value.resize(value.size() + weights.size());
-    weight.insert(weight.end(), weights.begin(), weights.end());
-    return ComplexSpan(value).last(weights.size());
-  }
-};
-
-// The number of outputs to sample per transform: as many as cost about a quarter of a second, between 16 and 256.
-std::int64_t affordable(double terms_an_output) {
-  return static_cast<std::int64_t>(std::clamp(1e8 / std::max(1.0, terms_an_output), 16.0, 256.0));
+// Makes room for the samples of one more transform and returns it.
+ComplexSpan add(References& to, std::span<const double> weights) {
+  to.value.resize(to.value.size() + weights.size());
+  to.weight.insert(to.weight.end(), weights.begin(), weights.end());
+  return ComplexSpan(to.value).last(weights.size());
 }
+
+// The number of outputs to sample per transform, between 16 and 256: as many as cost the host about a quarter of a second
+// on one thread, or a device that much on a slow one.
+std::int64_t affordable(double terms_an_output, double work = 1e8) {
+  return static_cast<std::int64_t>(std::clamp(work / std::max(1.0, terms_an_output), 16.0, 256.0));
+}
+constexpr double device_work = 2e9;
 
 // Numbers to compare: fewer take less time than waking threads, which compilers keep from running.
 constexpr std::int64_t kPart = 1 << 16;  // values that a thread compares at a time
-
-std::vector<std::int64_t> checked_transforms(std::int64_t batch) {
-  std::vector<std::int64_t> list{0, batch / 2, batch - 1};
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  return list;
-}
 
 // The interface that hides the precision.
 class Data {
@@ -108,7 +99,11 @@ class Data {
   virtual double error(Look look) const = 0;
   // Relative l2 difference between the fetched part of the output and the one kept before.
   virtual double difference(Look look) const = 0;
+  // Sums what samples of the output should be. sums: null, or of the device whose memory the arrays are in, with the points
+  // there.
+  virtual void make_references(DeviceSums* sums, const runtime::PointSet& points) = 0;
 
+  std::shared_ptr<const References> references;  // null: not made yet
   TaskClock making;
   Buffer input_array, output_array;  // output_array is empty for in-place transforms
   Buffer saved_input;
@@ -142,11 +137,17 @@ class TypedData : public Data {
  public:
   using Complex = std::complex<T>;
 
-  TypedData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded) : problem_(problem) {
+  TypedData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded)
+      : problem_(problem), seed_(seed) {
     problem.kind == Kind::fft ? make_fft(seed) : make_nufft(seed, recorded);
-    making.lap(Task::reference);
     restore();
     making.lap(Task::points);
+  }
+
+  void make_references(DeviceSums* sums, const runtime::PointSet& points) override {
+    auto made = std::make_shared<References>();
+    problem_.kind == Kind::fft ? sum_fft(*made) : sum_nufft(*made, sums, points);
+    references = std::move(made);
   }
 
   runtime::PointSet points() const override {
@@ -166,23 +167,24 @@ class TypedData : public Data {
   }
 
   double error(Look look) const override {
+    const References& right = *references;
     const bool real = problem_.kind == Kind::fft && problem_.fft_type == FftType::c2r;
     const std::size_t element = real ? sizeof(T) : sizeof(Complex);
     if (look != Look::pieces) fetch_output();
     // Each fetch takes longer than it takes to compare a thousand numbers, so that of pieces a part of the samples has
     // to do: the result is compared with an earlier right one, too.
     constexpr std::size_t enough = 64;
-    const std::size_t step = look == Look::pieces ? std::max<std::size_t>(1, reference_.at.size() / enough) : 1;
+    const std::size_t step = look == Look::pieces ? std::max<std::size_t>(1, right.at.size() / enough) : 1;
     std::vector<std::complex<double>> found, expected;
     std::vector<double> weight;
     const void* const values = host_output().data();
-    for (std::size_t i = 0; i < reference_.at.size(); i += step) {
-      const std::int64_t at = reference_.at[i];
+    for (std::size_t i = 0; i < right.at.size(); i += step) {
+      const std::int64_t at = right.at[i];
       if (look == Look::pieces) fetch_output({static_cast<std::size_t>(at) * element, element});
       found.push_back(real ? std::complex<double>(static_cast<const T*>(values)[at])
                            : std::complex<double>(static_cast<const Complex*>(values)[at]));
-      expected.push_back(reference_.value[i]);
-      weight.push_back(reference_.weight[i]);
+      expected.push_back(right.value[i]);
+      weight.push_back(right.weight[i]);
     }
     return relative_error(expected, found, weight).relative;
   }
@@ -259,15 +261,16 @@ class TypedData : public Data {
     input_array = Buffer(problem_.place == Place::in ? std::max(in_bytes, out_bytes) : in_bytes);
     if (problem_.place == Place::out) output_array = Buffer(out_bytes);
     fill_fft_input(in, in_layout, seed);
-
-    making.lap(Task::points);
-
+  }
+  void sum_fft(References& to) const {
+    const auto in = input_sizes(problem_), out = output_sizes(problem_);
     const auto terms = static_cast<double>(element_count(in));
-    const PointSample sample = sample_points(element_count(out), affordable(terms), seed);
+    const PointSample sample = sample_points(element_count(out), affordable(terms), seed_);
     const ArrayPlaces places(problem_, false);
+    const std::int64_t distance = resolved_output_layout(problem_).distance;
     for (const std::int64_t b : checked_transforms(problem_.batch)) {
-      fft_sums(problem_, saved_input.data(), b, sample.index, reference_.add(sample.weight));
-      for (const std::int64_t i : sample.index) reference_.at.push_back(b * out_layout.distance + places.of(i));
+      fft_sums(problem_, saved_input.data(), b, sample.index, add(to, sample.weight));
+      for (const std::int64_t i : sample.index) to.at.push_back(b * distance + places.of(i));
     }
   }
   void fill_fft_input(const Sizes& in, const ArrayLayout& layout, std::uint64_t seed) const {
@@ -295,28 +298,32 @@ class TypedData : public Data {
     input_array = Buffer(saved_input.bytes());
     output_array = Buffer(static_cast<std::size_t>(outs * problem_.batch) * sizeof(Complex));
     fill_random(saved_input.as<Complex>(), seed);
-    making.lap(Task::points);
-
-    const auto x = view(points_), s = view(targets_);
-    const auto* in = static_cast<const Complex*>(saved_input.data());
-    const std::int64_t count = affordable(static_cast<double>(ins));
-    const ModeSample modes_sampled = problem_.type == 1 ? sample_modes(problem_.n.xyz(), count, seed) : ModeSample{};
-    const PointSample sampled = problem_.type == 1 ? PointSample{} : sample_points(outs, count, seed);
+  }
+  void sum_nufft(References& to, DeviceSums* sums, const runtime::PointSet& there) const {
+    const std::int64_t modes = problem_.type == 3 ? *problem_.k : mode_count(problem_);
+    const std::int64_t ins = problem_.type == 2 ? modes : *problem_.m, outs = problem_.type == 2 ? *problem_.m : modes;
+    NufftSums<T> job;
+    job.type = problem_.type, job.sign = problem_.sign, job.n = problem_.n.xyz();
+    job.points = view(points_), job.targets = view(targets_);
+    const auto terms = static_cast<double>(ins);
+    std::int64_t count = affordable(terms, device_work);
+    if (!sums || !sums->takes(terms * static_cast<double>(count))) sums = nullptr, count = affordable(terms);
+    const ModeSample modes_sampled = problem_.type == 1 ? sample_modes(job.n, count, seed_) : ModeSample{};
+    const PointSample sampled = problem_.type == 1 ? PointSample{} : sample_points(outs, count, seed_);
+    job.modes = modes_sampled.mode, job.which = sampled.index;
     for (const std::int64_t b : checked_transforms(problem_.batch)) {
-      const ComplexSpan to = reference_.add(problem_.type == 1 ? modes_sampled.weight : sampled.weight);
-      if (problem_.type == 1) type1_sums(x, in + b * ins, problem_.sign, modes_sampled.mode, to);
-      if (problem_.type == 2)
-        type2_sums(x, in + b * ins, problem_.sign, problem_.n.xyz(), ModeOrder::centred, sampled.index, to);
-      if (problem_.type == 3) type3_sums(x, in + b * ins, problem_.sign, s, sampled.index, to);
-      for (const auto& mode : modes_sampled.mode)
-        reference_.at.push_back(b * outs + index_of(mode, problem_.n.xyz(), ModeOrder::centred));
-      for (const std::int64_t i : sampled.index) reference_.at.push_back(b * outs + i);
+      job.input = static_cast<const Complex*>(saved_input.data()) + b * ins;
+      const DeviceInput at{{there.x, there.y, there.z},
+                           sums ? static_cast<const Complex*>(input()) + b * ins : nullptr};
+      direct_sums(job, sums, at, add(to, problem_.type == 1 ? modes_sampled.weight : sampled.weight));
+      for (const auto& mode : modes_sampled.mode) to.at.push_back(b * outs + index_of(mode, job.n, ModeOrder::centred));
+      for (const std::int64_t i : sampled.index) to.at.push_back(b * outs + i);
     }
   }
 
   const Problem problem_;
+  const std::uint64_t seed_;
   PointSet<T> points_, targets_;
-  Reference reference_;
 };
 
 }  // namespace
@@ -396,16 +403,29 @@ void ProblemData::use(std::unique_ptr<runtime::ArrayMemory> memory, int sets) {
       std::make_unique<DeviceArrays>(std::move(memory), data.input_array.bytes(), data.output_array.bytes(), sets);
   data.device->set_input(data.saved_input.data(), data.saved_input.bytes());
 }
+void ProblemData::make_references(DeviceSums* sums) {
+  Data& data = *impl_->data;
+  if (data.references) return;
+  data.making.lap(Task::points);
+  data.make_references(data.device ? sums : nullptr, sums ? impl_->points() : runtime::PointSet{});
+  data.making.lap(Task::reference);
+}
+std::shared_ptr<const References> ProblemData::references() const { return impl_->data->references; }
+void ProblemData::take_references(std::shared_ptr<const References> made) { impl_->data->references = std::move(made); }
 void ProblemData::restore_input() { impl_->data->restore(); }
 void ProblemData::prepare() {
   impl_->data->restore();
   impl_->data->poison_output();
 }
 bool ProblemData::has_right_result() const { return impl_->data->right_output.data() != nullptr; }
-double ProblemData::error() const { return impl_->data->error(Look::whole); }
+double ProblemData::error() {
+  make_references();
+  return impl_->data->error(Look::whole);
+}
 
 Validation ProblemData::validate(runtime::Executor& executor, Look asked) {
   Data& data = *impl_->data;
+  make_references();
   // Pieces are used only for arrays without gaps, and only after a look at a whole result.
   const bool nufft = impl_->problem.kind == Kind::nufft;
   const bool padded = impl_->problem.fft_type == FftType::c2r && impl_->problem.place == Place::in;

@@ -19,6 +19,8 @@
 
 namespace fourtune::tuner {
 
+class DeviceSums;
+
 // Returns the problem as it is tuned. An absent m becomes density 1 (one point per mode). For type 3, an absent m or k
 // takes the value of the other, or 2^16 when both are absent. Fields with a separate default (points, extent) stay
 // absent.
@@ -38,6 +40,13 @@ enum class Look {
   adjoint  // the whole result, and the adjoint is tested in any case
 };
 
+// The positions of sampled outputs in the output array, what they should be, and how many outputs each stands for.
+struct References {
+  std::vector<std::int64_t> at;
+  std::vector<std::complex<double>> value;
+  std::vector<double> weight;
+};
+
 // Synthetic inputs of one bound problem, and the arrays that executors work on. Holds about as much memory as a user of
 // the transform holds, plus one copy of the input. Not thread-safe.
 class ProblemData {
@@ -49,6 +58,12 @@ class ProblemData {
   const Problem& problem() const;
   // What making it took.
   const Spent& spent() const;
+  // Sums what the output should be, at some places; the first check does it too, where nobody did. sums: of the device
+  // whose memory is in use; null: the host. Only inputs as they were made are read, so it may come at any time.
+  void make_references(DeviceSums* sums = nullptr);
+  // Null before they are made. They serve any data of the same problem, seed and recorded points.
+  std::shared_ptr<const References> references() const;
+  void take_references(std::shared_ptr<const References> made);
   // Valid while this object lives; empty for an fft.
   runtime::PointSet points() const;
   // The arguments of Executor::execute; they are equal for an in-place fft.
@@ -69,7 +84,7 @@ class ProblemData {
   // Whether a whole result was right; later ones are compared with it, and need no adjoint.
   bool has_right_result() const;
   // The relative l2 error of the present output array, on the sampled outputs of a forward transform.
-  double error() const;
+  double error();
   // Restores the input, fills the output with NaN, executes once forward and once adjoint, and compares. The points
   // must be set. Exceptions of the executor pass through. On a device, once a whole result has passed, later results are
   // compared with it instead of testing the adjoint: this also sees every output, and no kernel of the adjoint has to be

@@ -31,6 +31,7 @@ std::int64_t affordable(const CheckOptions& options, double terms_per_output) {
 struct Comparison {
   Values reference, value;
   std::vector<double> weight;
+  bool by_device = false;
 
   // Makes room for one transform's reference values and returns it.
   ComplexSpan add(std::span<const double> weights) {
@@ -45,35 +46,46 @@ std::complex<double> widen(std::complex<T> v) {
   return {static_cast<double>(v.real()), static_cast<double>(v.imag())};
 }
 
-template <typename T>
-Comparison compare_type1(const Problem& problem, const PointView<T>& points, const std::complex<T>* input,
-                         const std::complex<T>* output, const CheckOptions& options) {
-  const ModeSample sample =
-      sample_modes(problem.n.xyz(), affordable(options, static_cast<double>(points.count)), options.seed);
-  Comparison all;
-  for (const std::int64_t b : checked_transforms(problem.batch)) {
-    type1_sums(points, input + b * points.count, problem.sign, sample.mode, all.add(sample.weight));
-    for (const auto& mode : sample.mode)
-      all.value.push_back(widen(output[b * mode_count(problem) + index_of(mode, problem.n.xyz(), options.order)]));
+// How many outputs to sum, and whether the device does it.
+struct Effort {
+  std::int64_t samples = 0;
+  DeviceSums* sums = nullptr;
+};
+Effort effort_of(const CheckOptions& options, double terms_per_output) {
+  if (options.sums) {
+    CheckOptions more = options;
+    more.work = options.device_work;
+    const std::int64_t samples = affordable(more, terms_per_output);
+    if (options.sums->takes(terms_per_output * static_cast<double>(samples))) return {samples, options.sums};
   }
-  return all;
+  return {affordable(options, terms_per_output), nullptr};
 }
 
 template <typename T>
-Comparison compare_points(const Problem& problem, const PointView<T>& points, const PointView<T>& targets,
-                          const std::complex<T>* input, const std::complex<T>* output, const CheckOptions& options) {
-  const bool third = problem.type == 3;
-  const std::int64_t inputs = third ? points.count : mode_count(problem);
-  const std::int64_t outputs = third ? targets.count : points.count;
-  const PointSample sample = sample_points(outputs, affordable(options, static_cast<double>(inputs)), options.seed);
+Comparison compare_nufft(const Problem& problem, const PointView<T>& points, const PointView<T>& targets,
+                         const std::complex<T>* input, const std::complex<T>* output, const CheckOptions& options) {
+  NufftSums<T> job;
+  job.type = problem.type, job.sign = problem.sign, job.n = problem.n.xyz(), job.order = options.order;
+  job.points = points, job.targets = targets;
+  const std::int64_t inputs = job.terms();
+  const std::int64_t outputs = problem.type == 1   ? mode_count(problem)
+                               : problem.type == 2 ? points.count
+                                                   : targets.count;
+  const Effort effort = effort_of(options, static_cast<double>(inputs));
+  const bool modes = problem.type == 1;
+  const ModeSample modes_sampled = modes ? sample_modes(job.n, effort.samples, options.seed) : ModeSample{};
+  const PointSample sampled = modes ? PointSample{} : sample_points(outputs, effort.samples, options.seed);
+  job.modes = modes_sampled.mode, job.which = sampled.index;
   Comparison all;
   for (const std::int64_t b : checked_transforms(problem.batch)) {
-    const ComplexSpan reference = all.add(sample.weight);
-    if (third)
-      type3_sums(points, input + b * inputs, problem.sign, targets, sample.index, reference);
-    else
-      type2_sums(points, input + b * inputs, problem.sign, problem.n.xyz(), options.order, sample.index, reference);
-    for (const std::int64_t j : sample.index) all.value.push_back(widen(output[b * outputs + j]));
+    job.input = input + b * inputs;
+    DeviceInput there = options.there;
+    if (effort.sums) there.values = static_cast<const std::complex<T>*>(there.values) + b * inputs;
+    const ComplexSpan reference = all.add(modes ? modes_sampled.weight : sampled.weight);
+    all.by_device = direct_sums(job, effort.sums, there, reference) || all.by_device;
+    for (const auto& mode : modes_sampled.mode)
+      all.value.push_back(widen(output[b * outputs + index_of(mode, job.n, options.order)]));
+    for (const std::int64_t j : sampled.index) all.value.push_back(widen(output[b * outputs + j]));
   }
   return all;
 }
@@ -194,9 +206,10 @@ double adjoint_mismatch(std::span<const std::complex<T>> ax, std::span<const std
 template <typename T>
 ErrorEstimate nufft_error(const Problem& problem, const PointView<T>& points, const PointView<T>& targets,
                           const std::complex<T>* input, const std::complex<T>* output, const CheckOptions& options) {
-  const Comparison all = problem.type == 1 ? compare_type1(problem, points, input, output, options)
-                                           : compare_points(problem, points, targets, input, output, options);
-  return relative_error(all.reference, all.value, all.weight);
+  const Comparison all = compare_nufft(problem, points, targets, input, output, options);
+  ErrorEstimate estimate = relative_error(all.reference, all.value, all.weight);
+  estimate.by_device = all.by_device;
+  return estimate;
 }
 
 ErrorEstimate fft_error(const Problem& problem, const void* input, const void* output, const CheckOptions& options) {

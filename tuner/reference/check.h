@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fourtune/problem.h"
+#include "tuner/reference/device_sums.h"
 #include "tuner/reference/reference.h"
 
 namespace fourtune::tuner {
@@ -36,6 +37,7 @@ struct ErrorEstimate {
   double standard_error = 0;
   double distance = 0, norm = 0;  // |value - reference| and |reference| over all outputs, as the sample estimates them
   std::int64_t samples = 0;
+  bool by_device = false;  // the references are a device's sums
 };
 // weight is empty or has one entry per value.
 ErrorEstimate relative_error(std::span<const std::complex<double>> reference,
@@ -52,6 +54,11 @@ struct CheckOptions {
   std::int64_t samples = 256;  // upper limit of outputs per transform
   double work = 4e8;  // upper limit of terms summed per transform; the sample shrinks to fit, but not below 16 outputs
   std::uint64_t seed = 1;
+  // nufft: who sums on a device, and the whole input there; null: the host sums. The sample is then up to
+  // device_work / work times as large.
+  DeviceSums* sums = nullptr;
+  DeviceInput there;
+  double device_work = 2e9;
 };
 // The transforms of a batch that are checked: the first, a middle and the last one, by number.
 std::vector<std::int64_t> checked_transforms(std::int64_t batch);

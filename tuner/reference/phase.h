@@ -12,6 +12,7 @@ namespace fourtune::tuner {
 struct Turns {
   double hi = 0, lo = 0;
 };
+inline Turns signed_turns(Turns turns, int sign) { return {sign * turns.hi, sign * turns.lo}; }
 // x / 2 pi reduced to [-1/2, 1/2], exact to 2^-106 for every finite x (Payne and Hanek's reduction, 1983).
 Turns fold_turns(double x);
 // x / 2 pi, not reduced, with a relative error below 2^-103.

@@ -202,8 +202,6 @@ void lattice_sums_of(std::size_t outputs, const Sizes& n, const Position& first,
   }
 }
 
-Turns signed_turns(Turns turns, int sign) { return {sign * turns.hi, sign * turns.lo}; }
-
 template <typename T>
 void fft_sums_of(const Problem& problem, const T* input, std::int64_t transform, std::span<const std::int64_t> which,
                  ComplexSpan out) {

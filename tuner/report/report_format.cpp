@@ -9,6 +9,7 @@
 #include "tuner/report/json_text.h"
 #include "tuner/report/report.h"
 #include "tuner/report/table.h"
+#include "tuner/session/pace.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -232,6 +233,7 @@ std::string report_json(const Report& report) {
                     {"reused", p.reused},
                     {"failures", p.failures},
                     {"elapsed", number(p.elapsed)},
+                    {"seconds_to_winner", number(seconds_to_winner(p))},
                     {"spent", spent_json(p.spent)},
                     {"joules", number(p.joules)},
                     {"untuned_joules", number(p.untuned_joules)},

@@ -345,6 +345,7 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
     note_failure(plan, evaluation.status, evaluation.message);
   compare_with_best(plan, known);
   course_.add(evaluation.cost_seconds, best_judged_);
+  if (std::isfinite(judged(known))) report_.course.push_back({context_.elapsed() - begin_, plan, judged(known)});
   const Known& kept = known_[plan] = known;
   end_step(searching_ ? Step::search : Step::untuned, plan, evaluation.status, evaluation.message);
   return kept;

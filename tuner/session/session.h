@@ -87,6 +87,13 @@ struct SessionOptions {
   std::function<double(const generator::Plan&, const Problem&, const DeviceTraits&)> floor_seconds;
 };
 
+// A plan that was right, when it was measured, and what the search judged it by: seconds or joules of one execute.
+struct Measured {
+  double at = 0;  // seconds of the problem's turns
+  std::string plan;
+  double judged = 0;
+};
+
 // The result of a session for one problem. Times are seconds of one execute (the whole batch).
 struct ProblemReport {
   std::string problem;       // token
@@ -114,8 +121,9 @@ struct ProblemReport {
   std::size_t repeats = 0;  // measurements taken again because the device's clocks were held down (device_sensors.h)
   std::size_t slowed = 0;   // plans and finals for which that did not help
   BusyCount busy;           // samples, and those during which this machine did other work (usage.h)
-  bool undecided = false;   // it was too busy for the finals to decide: there is no new winner, see note
-  std::string note;         // anything the user should know
+  std::vector<Measured> course;  // of all turns, in order
+  bool undecided = false;        // it was too busy for the finals to decide: there is no new winner, see note
+  std::string note;              // anything the user should know
 };
 
 // The beginning of a warning in a report: a measurement could not be stored.

@@ -35,6 +35,11 @@ ProblemReport joined(const ProblemReport& before, const ProblemReport& after) {
   both.served_seconds = before.served_seconds;
   both.tuned_before = before.tuned_before;
   both.elapsed = before.elapsed + after.elapsed;
+  both.course = before.course;
+  for (Measured later : after.course) {
+    later.at += before.elapsed;
+    both.course.push_back(std::move(later));
+  }
   both.spent = before.spent;
   both.spent += after.spent;
   both.new_verdict = before.new_verdict || after.new_verdict;

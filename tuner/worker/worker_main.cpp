@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -100,6 +101,7 @@ int worker_main(const runtime::Backend& backend, const WorkerSetup& setup) {
       };
     };
   LocalEvaluator evaluator(backend, setup.recorded, setup.device, std::move(compilers));
+  bool noted = false;
   const Fault fault = Fault::from_environment();
   std::string line;
   while (pipe.read(line, -1) == LinePipe::Read::line) {
@@ -110,6 +112,10 @@ int worker_main(const runtime::Backend& backend, const WorkerSetup& setup) {
       reply = {{"error", "internal"}, {"message", error.what()}};
     }
     if (evaluator.device_lost()) _exit(3);
+    if (const std::string note = noted ? "" : evaluator.note(); !note.empty()) {
+      std::fprintf(stderr, "fourtune: note: %s\n", note.c_str());
+      noted = true;
+    }
     if (!pipe.write(protocol::to_line(reply))) break;
   }
   return 0;
