@@ -68,7 +68,8 @@ TEST(Cufinufft, StatusesHaveTheDocumentedNumbers) {
             }),
             19);
   EXPECT_EQ(status_after([](auto&, auto& o) { o.binsize[0] = -3; }), 18);
-  EXPECT_EQ(status_after([](auto&, auto& o) { o.gpu_spreadinterponly = 1; }), 21);
+  EXPECT_EQ(status_after([](auto&, auto& o) { o.gpu_spreadinterponly = 1; }), 0);
+  EXPECT_EQ(status_after([](auto& c, auto& o) { c.type = 3, o.gpu_spreadinterponly = 1; }), 21);
   EXPECT_EQ(cufinufft().call("cufinufft_destroy", static_cast<void*>(nullptr)), 16);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace fourtune::test {
 
@@ -16,9 +17,10 @@ class Library {
  public:
   // `folder`: "" for the newest release, "2.4" for another one.
   Library(const std::string& name, const std::string& folder)
-      : path_(std::string(FOURTUNE_BUILD_DIR) + "/lib/dropin/" + (folder.empty() ? "" : folder + "/") + "lib" + name +
-              ".so"),
-        handle_(::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      : Library(std::string(FOURTUNE_BUILD_DIR) + "/lib/dropin/" + (folder.empty() ? "" : folder + "/") + "lib" + name +
+                ".so") {}
+  explicit Library(std::string path)
+      : path_(std::move(path)), handle_(::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_) ADD_FAILURE() << ::dlerror();
   }
   const std::string& path() const { return path_; }

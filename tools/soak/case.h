@@ -39,6 +39,11 @@ struct SoakCase {
   friend bool operator==(const SoakCase&, const SoakCase&) = default;
 };
 
+// The same on a grid that begins at -pi.
+inline Only centred(Only only) {
+  return only == Only::spread ? Only::spread_centred : only == Only::interpolate ? Only::interpolate_centred : only;
+}
+
 std::string to_text(const SoakCase& one);
 // Throws UsageError, or what parse_problem throws.
 SoakCase parse_case(std::string_view text);

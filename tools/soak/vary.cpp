@@ -148,6 +148,7 @@ SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
   one.problem = parse_problem(to_token(one.problem));  // exactly what the token says
   one.shared = can_be_shared(one) && one.seed % 6 == 0;
   one.streamed = can_be_streamed(one) && one.seed % 6 == 1;
+  if (one.only != Only::whole && one.seed % 3 == 0) one.only = centred(one.only);
   return one;
 }
 
