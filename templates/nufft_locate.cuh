@@ -143,8 +143,7 @@ NUFFT_DEVICE bool nufft_locate_exact(real x, const Map& map, int n, int& cell, P
   const double s = at - centre, p = s * factor;
   const double seen = s - at, s_low = (at - (s - seen)) - (centre + seen) - map.centre_low;
   double p_low = 0;  // of f32 within a hundred turns below 2^-47 of one
-  if (NUFFT_DOUBLE || fabs(p) >= 0x1p7)
-    p_low = nufft_fma(s, factor, -p) + nufft_fma(s, map.factor_low, s_low * factor);
+  if (NUFFT_DOUBLE || fabs(p) >= 0x1p7) p_low = nufft_fma(s, factor, -p) + nufft_fma(s, map.factor_low, s_low * factor);
   double r = p - rint(p);
   bool finite = true;
   if (!(fabs(p) < 0x1p40)) {

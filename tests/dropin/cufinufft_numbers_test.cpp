@@ -88,7 +88,8 @@ struct Problem {
                     : library.call(name + "_setpts", plan, m, coordinates(0), coordinates(1), coordinates(2),
                                    std::int64_t{0}, none, none, none);
     if (status == 0)
-      status = library.call(name + "_execute", plan, static_cast<void*>(values.data()), static_cast<void*>(modes.data()));
+      status =
+          library.call(name + "_execute", plan, static_cast<void*>(values.data()), static_cast<void*>(modes.data()));
     library.call(name + "_destroy", plan);
     return status;
   }
@@ -107,8 +108,8 @@ template <class T>
 void expect_as_on_the_processor(std::vector<std::int64_t> sizes, double tol, double upsampling, int at_once) {
   const Problem<T> p(std::move(sizes), 150, 4);
   for (const int type : {1, 2}) {
-    SCOPED_TRACE(::testing::Message() << p.dim << "D type " << type << " n " << p.n[0] << " tol " << tol << " upsampfac "
-                                      << upsampling << (sizeof(T) == 4 ? " f32" : " f64"));
+    SCOPED_TRACE(::testing::Message() << p.dim << "D type " << type << " n " << p.n[0] << " tol " << tol
+                                      << " upsampfac " << upsampling << (sizeof(T) == 4 ? " f32" : " f64"));
     auto c = p.c, right_c = p.c, f = p.f, right_f = p.f;
     ASSERT_EQ(p.run(gpu(), type, tol, gpu_options(true, upsampling, at_once), c, f), 0);
     ASSERT_EQ(p.run(cpu(), type, tol, cpu_options(upsampling), right_c, right_f), 0);

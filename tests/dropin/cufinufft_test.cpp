@@ -90,6 +90,26 @@ TEST(Cufinufft, PointsAreChecked) {
   EXPECT_EQ(cufinufft().call("cufinufftf_destroy", plan), 0);
 }
 
+TEST(Cufinufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer holds freed memory back";
+#endif
+  const Opts opts;
+  const auto make = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      Call call;
+      call.type = 1 + i % 3, call.dim = 1 + i % 2, call.n[0] = 9 + i % 24;
+      void* plan = nullptr;
+      ASSERT_EQ(status_of(call, opts, &plan), 0);
+      ASSERT_EQ(cufinufft().call("cufinufftf_destroy", plan), 0);
+    }
+  };
+  make(2000);
+  const long before = resident_pages();
+  make(100000);
+  EXPECT_LT(resident_pages() - before, 256) << "pages";
+}
+
 TEST(Cufinufft, ADeviceThatDoesNotExistIsAFailureOfTheGpu) {
   Opts opts;
   opts.gpu_device_id = 7;

@@ -42,9 +42,10 @@ void apply_word(SoakCase& one, std::string_view word) {
   if (key == "at")
     for (const Scatter scatter : kScatters)
       if (value == to_string(scatter)) return void(one.scatter = scatter);
-  throw UsageError(fmt::format("'{}' is no option of a problem", word),
-                   "adjoint, order=fft, only=spread|interpolate[_centred], distinct, shared, streamed, deterministic, trust, "
-                   "at=far|folded|duplicated|borders, threads=N, seed=N");
+  throw UsageError(
+      fmt::format("'{}' is no option of a problem", word),
+      "adjoint, order=fft, only=spread|interpolate[_centred], distinct, shared, streamed, deterministic, trust, "
+      "at=far|folded|duplicated|borders, threads=N, seed=N");
 }
 
 }  // namespace

@@ -26,10 +26,10 @@ using OptionBytes = std::array<unsigned char, 4096>;
 struct Offsets {
   std::size_t mode_order, spread_only, upsampling;
 };
-constexpr Offsets kHost{0, 4, 40};                         // finufft_opts
-constexpr std::size_t kShowWarnings = 16, kThreads = 20;   // of it
-constexpr Offsets kGpu{72, 48, 0};                         // cufinufft_opts
-constexpr std::size_t kGpuDevice = 56;                     // of it
+constexpr Offsets kHost{0, 4, 40};                        // finufft_opts
+constexpr std::size_t kShowWarnings = 16, kThreads = 20;  // of it
+constexpr Offsets kGpu{72, 48, 0};                        // cufinufft_opts
+constexpr std::size_t kGpuDevice = 56;                    // of it
 
 template <class Value>
 void set(OptionBytes& bytes, std::size_t offset, Value value) {
@@ -164,15 +164,19 @@ std::unique_ptr<Subject> DropIn::make_of(const SoakCase& one, int device) const 
 
 std::unique_ptr<Subject> DropIn::make(const SoakCase& one, int device) const {
   if (one.only != centred(one.only) || (one.only != Only::whole && !says().our_window))
-    throw UsageError("only=: through these interfaces grids begin at -pi (..._centred), and the window is known of our "
-                     "libraries alone",
-                     "");
+    throw UsageError(
+        "only=: through these interfaces grids begin at -pi (..._centred), and the window is known of our "
+        "libraries alone",
+        "");
   return one.problem.precision == Precision::f32 ? make_of<float>(one, device) : make_of<double>(one, device);
 }
 
 SoakCase as_dropin_says(SoakCase one, const DropInSays& says) {
   one.adjoint = one.adjoint && says.adjoints;
   one.only = says.our_window ? centred(one.only) : Only::whole;
+  // Of what few problems draw alone, more is seen here.
+  if (says.our_window && can_be_alone(one.problem) && one.seed % 4 == 0)
+    one.only = one.problem.type == 1 ? Only::spread_centred : Only::interpolate_centred;
   one.distinct = one.deterministic = one.trust = one.shared = one.streamed = false;
   return one;
 }

@@ -18,7 +18,7 @@ class Subject {
   virtual void set_points(const Points& points) = 0;
   virtual void execute(void* first, void* second, bool adjoint) = 0;
   virtual bool has_adjoint() const { return true; }
-  virtual std::string plan() const = 0;                 // empty: unknown
+  virtual std::string plan() const = 0;  // empty: unknown
   // Has the window with which cases that only spread or interpolate are compared.
   virtual std::string reference_plan() const { return plan(); }
   virtual std::optional<MemoryUse> memory() const = 0;  // nothing: it does not say
