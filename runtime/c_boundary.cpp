@@ -90,9 +90,11 @@ Options options_of(const fourtune_options* given) {
   out.mode_order = in.mode_order == FOURTUNE_MODES_FFT ? ModeOrder::fft : ModeOrder::centred;
   out.clamp_tolerance = in.clamp_tolerance != 0;
   out.trust_points = in.trust_points != 0;
-  if (in.only < FOURTUNE_WHOLE || in.only > FOURTUNE_INTERPOLATE_ONLY)
-    refuse(Status::invalid_option,
-           "options.only is none of FOURTUNE_WHOLE, FOURTUNE_SPREAD_ONLY, FOURTUNE_INTERPOLATE_ONLY");
+  if (in.only < FOURTUNE_WHOLE || in.only > FOURTUNE_INTERPOLATE_ONLY_CENTRED)
+    refuse(
+        Status::invalid_option,
+        "options.only is none of FOURTUNE_WHOLE, FOURTUNE_SPREAD_ONLY, FOURTUNE_INTERPOLATE_ONLY and the two that are "
+        "..._CENTRED");
   out.only = static_cast<Only>(in.only);
   out.distinct_points = in.distinct_points != 0;
   return out;

@@ -27,10 +27,12 @@ void check_options(const Problem& problem, const Options& options) {
   if (options.distinct_points && problem.kind != Kind::nufft)
     throw Error(Status::invalid_option, "distinct_points: an fft has no points");
   if (options.only == Only::whole) return;
-  const int type = options.only == Only::spread ? 1 : 2;
+  const bool spreads = options.only == Only::spread || options.only == Only::spread_centred;
+  const int type = spreads ? 1 : 2;
   if (problem.kind != Kind::nufft || problem.type != type)
     throw Error(Status::invalid_option,
-                fmt::format("only={}: needs a type {} nufft", type == 1 ? "spread" : "interpolate", type));
+                fmt::format("only={}{}: needs a type {} nufft", spreads ? "spread" : "interpolate",
+                            begins_at_minus_pi(options.only) ? "_centred" : "", type));
 }
 
 void check_stream(const Backend& backend, const Options& options) {

@@ -117,8 +117,14 @@ struct Far {
 };
 NUFFT_CALLED Far nufft_locate_far(double x, double centre, double factor, double r, double p_low) {
   Far far;
-  if (centre == 0 && factor == 0x1.45f306dc9c883p-3 && fabs(x) <= 0x1.fffffffffffffp1023) {  // radians
+  const bool half = centre == -0x1.921fb54442d18p1;  // the grid begins at -pi
+  if ((centre == 0 || half) && factor == 0x1.45f306dc9c883p-3 && fabs(x) <= 0x1.fffffffffffffp1023) {  // radians
     nufft_fold(x, far.r, far.p_low);
+    if (half) {
+      const double on = far.r < 0 ? 0.5 : -0.5, sum = far.r + on;
+      far.p_low += far.r - (sum - on);  // what the sum has lost
+      far.r = sum;
+    }
     far.finite = true;
     return far;
   }
@@ -135,13 +141,9 @@ NUFFT_DEVICE bool nufft_locate_exact(real x, const Map& map, int n, int& cell, P
   const double centre = map.centre, factor = map.factor;
   const double at = static_cast<double>(x), fine = n;
   const double s = at - centre, p = s * factor;
-#if NUFFT_DOUBLE
   const double seen = s - at, s_low = (at - (s - seen)) - (centre + seen) - map.centre_low;
-  double p_low = nufft_fma(s, factor, -p) + nufft_fma(s, map.factor_low, s_low * factor);
-#else
-  double p_low = 0;  // within a hundred turns below 2^-47 of one
-  if (fabs(p) >= 0x1p7) p_low = nufft_fma(s, factor, -p) + s * map.factor_low;
-#endif
+  double p_low = 0;  // of f32 within a hundred turns below 2^-47 of one
+  if (NUFFT_DOUBLE || fabs(p) >= 0x1p7) p_low = nufft_fma(s, factor, -p) + nufft_fma(s, map.factor_low, s_low * factor);
   double r = p - rint(p);
   bool finite = true;
   if (!(fabs(p) < 0x1p40)) {

@@ -16,7 +16,8 @@ NUFFT_DEVICE Fold nufft_fold_of(const Map& map, int n) {
 // A coordinate whose position is no int (or none at all, which is then the centre), brought into the first period.
 NUFFT_DEVICE real nufft_bring_near(real x, const Map& map, bool& finite) {
   const double at = static_cast<double>(x), s = at - map.centre, p = s * map.factor;
-  double r = p - rint(p), low = nufft_fma(s, map.factor, -p) + s * map.factor_low;
+  const double seen = s - at, s_low = (at - (s - seen)) - (map.centre + seen) - map.centre_low;
+  double r = p - rint(p), low = nufft_fma(s, map.factor, -p) + nufft_fma(s, map.factor_low, s_low * map.factor);
   if (!(fabs(p) < 0x1p40)) {
     const Far far = nufft_locate_far(at, map.centre, map.factor, r, low);
     r = far.r, low = far.p_low, finite = finite && far.finite;

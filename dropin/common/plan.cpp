@@ -88,29 +88,6 @@ class PlannerGuard {
   const PlannerLock& lock_;
 };
 
-// Points half a period further: the peers' grid begins at -pi, and ours at 0.
-template <class T>
-class HalfTurned {
- public:
-  explicit HalfTurned(const Points& points) : points_(points) {
-    const void** const axes[] = {&points_.x, &points_.y, &points_.z};
-    for (int d = 0; d < 3; ++d)
-      if (*axes[d]) *axes[d] = turn(static_cast<const T*>(*axes[d]), turned_[d]);
-  }
-  const Points& points() const { return points_; }
-
- private:
-  const T* turn(const T* from, std::vector<T>& to) const {
-    constexpr T kPi = static_cast<T>(3.14159265358979323846);
-    to.resize(points_.m);
-    std::transform(from, from + points_.m, to.begin(), [](T x) { return x < 0 ? x + kPi : x - kPi; });
-    return to.data();
-  }
-
-  Points points_;
-  std::array<std::vector<T>, 3> turned_;
-};
-
 }  // namespace
 
 Checked check(Request request) {
@@ -174,13 +151,7 @@ void Plan::give_up(std::unique_ptr<Lane> lane) noexcept {
 void Plan::place(Lane& lane) const {
   const PlannerGuard guard(request_.planner_lock);
   lane.points = 0;
-  if (request_.options.only == Only::whole) {
-    lane.transform->set_points(points_);
-  } else if (request_.precision == Precision::f32) {
-    lane.transform->set_points(HalfTurned<float>(points_).points());
-  } else {
-    lane.transform->set_points(HalfTurned<double>(points_).points());
-  }
+  lane.transform->set_points(points_);
   lane.points = points_number_;
 }
 
@@ -203,10 +174,19 @@ std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
   }
 }
 
-// Forces the window that the caller's upsampling asks for, which only the caller's own steps will see.
+// Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. On a GPU the other
+// parameters of the plan may have no kernels for it; those of plain_steps always have.
 void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
-  request_.options.plan = with_kernel(lane->transform->plan(), problem_of(request_, at_once_), request_.upsampling);
-  lane = new_lane();
+  const Problem problem = problem_of(request_, at_once_);
+  std::string& plan = request_.options.plan;
+  plan = with_kernel(lane->transform->plan(), problem, request_.upsampling);
+  try {
+    lane = new_lane();
+  } catch (const Error& error) {
+    if (!request_.on_device || error.status() != Status::invalid_plan) throw;
+    plan = with_kernel(plain_steps(request_.options.backend), problem, request_.upsampling);
+    lane = new_lane();
+  }
   place(*lane);
 }
 

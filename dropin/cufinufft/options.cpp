@@ -62,7 +62,7 @@ Checked read_options(const char* caller, const void* options, Request request) {
     order = field(options, kRelease.mode_order);
     debug = field(options, kRelease.debug);
   }
-  request.options.backend = "cuda";
+  request.options.backend = kBackend;
   request.on_device = true;
   request.options.device = head.device;
   request.options.stream = head.stream;
@@ -70,12 +70,11 @@ Checked read_options(const char* caller, const void* options, Request request) {
   request.most_at_once = std::max(head.most_at_once, 0);
   request.rule = kRelease.warns_of_accuracy ? TooAccurate::warns : TooAccurate::passes;
   request.shows_times = debug > 0;
+  if (head.spread_only != 0)
+    request.options.only = request.type == 2 ? Only::interpolate_centred : Only::spread_centred;
+  if (head.upsampling != 0) request.upsampling = head.upsampling;
   const double asked = request.tol;
   Checked checked = check(std::move(request));
-  if (head.spread_only != 0)
-    throw Failure(Code::bad_argument,
-                  "gpu_spreadinterponly: Fourtune's grid on a GPU begins at 0, not at -pi; use "
-                  "fourtune.h with the option `only`");
   check_upsampling(head);
   check_method(head, checked.request.dim);
   check_bins(head, checked.request.dim, checked.request.precision);

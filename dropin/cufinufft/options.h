@@ -7,14 +7,14 @@ namespace fourtune::dropin {
 
 // What the structures of all releases begin with.
 struct GpuOptionsHead {
-  double upsampling = 0;            // advice; at most 1 is an error, but 0
+  double upsampling = 0;            // at most 1 is an error, but 0; with spread_only the kernel is made for it
   std::int32_t method = 0;          // gpu_method, 0 to 4: advice
   std::int32_t sort = 1;            // advice
   std::int32_t bin[3] = {0, 0, 0};  // gpu_binsizex, y, z: advice
   std::int32_t outer_bin[3] = {0, 0, 0};
   std::int32_t most_in_subproblem = 1024;  // advice
   std::int32_t kernel_method = 1;          // gpu_kerevalmeth, no effect
-  std::int32_t spread_only = 0;            // gpu_spreadinterponly: refused
+  std::int32_t spread_only = 0;            // gpu_spreadinterponly
   std::int32_t most_at_once = 0;           // gpu_maxbatchsize
   std::int32_t device = 0;                 // gpu_device_id
   void* stream = nullptr;                  // gpu_stream

@@ -20,5 +20,10 @@ constexpr Release release(int number) {
 }  // namespace
 
 const Release kRelease = release(FOURTUNE_CUFINUFFT_RELEASE);
+#ifdef FOURTUNE_CUFINUFFT_BACKEND
+const char* const kBackend = FOURTUNE_CUFINUFFT_BACKEND;
+#else
+const char* const kBackend = "cuda";
+#endif
 
 }  // namespace fourtune::dropin

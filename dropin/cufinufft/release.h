@@ -17,5 +17,7 @@ struct Release {
 
 // Of this library.
 extern const Release kRelease;
+// Where its transforms run: "cuda"; a library of the tests has GPU kernels run by the processor.
+extern const char* const kBackend;
 
 }  // namespace fourtune::dropin

@@ -94,7 +94,7 @@ Checked read_options(const char* caller, const void* options, Request request) {
   request.options.backend = "cpu";
   request.options.mode_order = head.mode_order == 1 ? ModeOrder::fft : ModeOrder::centred;
   request.options.threads = std::max(head.threads, 0);
-  if (spreads_only(fields)) request.options.only = request.type == 2 ? Only::interpolate : Only::spread;
+  if (spreads_only(fields)) request.options.only = request.type == 2 ? Only::interpolate_centred : Only::spread_centred;
   if (head.upsampling != 0) request.upsampling = head.upsampling;
   if (kRelease.checks_bounds && head.second != 0) request.farthest = 3 * 3.14159265358979323846;
   request.most_at_once = head.most_at_once;

@@ -62,7 +62,13 @@ typedef enum fourtune_status {
 typedef struct fourtune_transform fourtune_transform;
 
 enum { FOURTUNE_MODES_CENTRED = 0, FOURTUNE_MODES_FFT = 1 };
-enum { FOURTUNE_WHOLE = 0, FOURTUNE_SPREAD_ONLY = 1, FOURTUNE_INTERPOLATE_ONLY = 2 };
+enum {
+  FOURTUNE_WHOLE = 0,
+  FOURTUNE_SPREAD_ONLY = 1,
+  FOURTUNE_INTERPOLATE_ONLY = 2,
+  FOURTUNE_SPREAD_ONLY_CENTRED = 3,
+  FOURTUNE_INTERPOLATE_ONLY_CENTRED = 4
+};
 
 /* A pack in memory, such as `fourtune pack embed` makes one. The bytes must stay as they are while a transform made with
  * them exists. */
@@ -90,7 +96,8 @@ typedef struct fourtune_options {
   int mode_order;               /* FOURTUNE_MODES_CENTRED or FOURTUNE_MODES_FFT */
   int clamp_tolerance;          /* raise a tolerance that the precision cannot reach, instead of refusing it */
   int trust_points;             /* skip the NaN / infinity check of set_points */
-  int only;                     /* FOURTUNE_WHOLE, or only spread / interpolate: the mode array is then the fine grid */
+  int only;                     /* FOURTUNE_WHOLE, or only spread / interpolate: the mode array is then the fine grid,
+                                   which begins at 0, or (..._CENTRED) at -pi */
   int distinct_points;        /* each transform of a batch has separate points, stored one transform after the other */
   const fourtune_pack* packs; /* packs in memory, later ones win, all of them over `databases` */
   size_t pack_count;

@@ -17,7 +17,9 @@
 namespace fourtune {
 
 enum class ModeOrder { centred, fft };  // -n/2 .. (n-1)/2 ascending, or 0, 1, .. followed by the negative modes
-enum class Only { whole, spread, interpolate };
+// Spreading or interpolating alone, the array of modes is the fine grid. It begins at 0, or `centred` at -pi: then 0 lies in
+// its middle, half a cell beside one where the number of cells is odd.
+enum class Only { whole, spread, interpolate, spread_centred, interpolate_centred };
 
 // A pack in memory. The bytes must stay as they are while a transform made with them exists.
 struct PackBytes {

@@ -31,6 +31,9 @@ using fourtune::Only;
 using fourtune::StageTime;
 using PointSet = fourtune::Points;
 
+// Where the grid of spreading or interpolating alone begins; otherwise at 0.
+inline bool begins_at_minus_pi(Only only) { return only == Only::spread_centred || only == Only::interpolate_centred; }
+
 // The grid of an executor that only spreads or interpolates is a slab of a periodic one, along the last dimension.
 // Points are located in the whole grid, and lie where their windows stay inside the slab.
 struct GridSlab {
@@ -47,7 +50,7 @@ struct ExecutorOptions {
   bool trust_points = false;     // skip the NaN/Inf check
   bool distinct_points = false;  // each transform of a batch has separate points, set after set; the plan is for one
   ModeOrder mode_order = ModeOrder::centred;
-  Only only = Only::whole;  // spread or interpolate only: the modes array is the fine grid (FFT order)
+  Only only = Only::whole;  // spread or interpolate only: the modes array is the fine grid (x fastest)
   GridSlab slab;            // of `only`, on GPUs
   std::string wisdom;       // FFTW wisdom to start from; empty means none
   // The options below apply to GPUs only.

@@ -140,6 +140,11 @@ TEST(CufftPreload, ThreadsMayMakeExecuteAndEndPlans) {
   expect(finished, "real 0\n", "fourtune_cufft: 200 plans: 200 ours, 0 cuFFT's; 200 executes: 200 ours, 0 cuFFT's\n");
 }
 
+TEST(CufftPreload, MemoryDoesNotGrowWithPlans) {
+  expect(run({"cycles"}, "wait"), "real 0\n",
+         "fourtune_cufft: 102000 plans: 102000 ours, 0 cuFFT's; 102000 executes: 102000 ours, 0 cuFFT's\n");
+}
+
 TEST(CufftPreload, ShowsTheFunctionsThatItReplacesAndNothingElse) {
   const Finished finished =
       run_program({"nm", "-D", "--defined-only", "--format=just-symbols", FOURTUNE_CUFFT_PRELOAD});

@@ -238,6 +238,29 @@ void short_of_memory() {
   CHECK(cufftExecC2R(plan, in, out) == 0);
 }
 
+long resident_pages() {
+  long all = 0, resident = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  CHECK(file && std::fscanf(file, "%ld %ld", &all, &resident) == 2);
+  std::fclose(file);
+  return resident;
+}
+
+// 1e5 plans are made, executed and ended, and memory does not grow.
+void cycles() {
+  const auto cycle = [](int times) {
+    for (int i = 0; i < times; ++i) {
+      const int plan = made(64, 1 + i % 3);
+      execute(plan, 1);
+      CHECK(cufftDestroy(plan) == 0);
+    }
+  };
+  cycle(2000);
+  const long before = resident_pages();
+  cycle(100000);
+  CHECK(resident_pages() - before < 256);
+}
+
 void threads() {
   std::vector<std::thread> all;
   for (int t = 0; t < 4; ++t)
@@ -273,6 +296,7 @@ int main(int, char** argv) {
                    {"foreign_context", foreign_context},
                    {"short_of_memory", short_of_memory},
                    {"fork_after", fork_after},
+                   {"cycles", cycles},
                    {"threads", threads}};
   for (const auto& one : all)
     if (scenario == one.name) one.run();

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
@@ -63,7 +64,7 @@ std::vector<T> random_values(std::size_t count, unsigned seed) {
 // The whole arrays are compared, with what lies between the elements.
 template <class T>
 void expect_same(Case c, double most) {
-  constexpr std::size_t kCount = 6000;
+  constexpr std::size_t kCount = 12000;
   CufftHandle plan = 0;
   const auto pointer = [](std::vector<int>& list) { return list.empty() ? nullptr : list.data(); };
   ASSERT_EQ(cufftPlanMany(&plan, static_cast<int>(c.n.size()), c.n.data(), pointer(c.in_embed), c.in_stride,
@@ -126,6 +127,41 @@ TEST_F(CufftNumbers, AdvancedLayouts) {
   expect_right({kZ2Z, {6, 8}, {7, 10}, {6, 9}, 2, 150, 1, 60, 2});
   expect_right({kR2C, {6, 8}, {6, 8}, {6, 5}, 1, 48, 1, 30, 3});
   expect_right({kZ2D, {6, 8}, {6, 5}, {6, 11}, 1, 30, 1, 70, 2});
+}
+
+// The side of a layout with rows and strides of other lengths, or none.
+void draw_side(std::mt19937& random, const std::vector<int>& size, std::vector<int>& embed, int& stride,
+               int& distance) {
+  stride = 1 + static_cast<int>(random() % 2);
+  distance = stride;
+  for (const int length : size) embed.push_back(length + static_cast<int>(random() % 3)), distance *= embed.back();
+}
+
+Case drawn(std::mt19937& random) {
+  constexpr std::array kTypes{kC2C, kZ2Z, kR2C, kD2Z, kC2R, kZ2D};
+  Case c{kTypes[random() % kTypes.size()], {}};
+  const bool real = (c.type & 0xf) != 9, from_half = (c.type & 0xf) == 0xc;
+  const std::size_t rank = 1 + random() % (from_half ? 2 : 3);
+  constexpr int kMost[] = {200, 16, 7};
+  for (std::size_t d = 0; d < rank; ++d) c.n.push_back(2 + static_cast<int>(random() % (kMost[rank - 1] - 1)));
+  c.batch = 1 + static_cast<int>(random() % 3);
+  c.in_place = random() % 3 == 0;
+  c.direction = !real && random() % 2 ? kCufftInverse : kCufftForward;
+  if ((real && c.in_place) || random() % 2) return c;
+  std::vector<int> whole = c.n, half = c.n;
+  if (real) half.back() = half.back() / 2 + 1;
+  draw_side(random, from_half ? half : whole, c.in_embed, c.in_stride, c.in_distance);
+  if (c.in_place)
+    c.out_embed = c.in_embed, c.out_stride = c.in_stride, c.out_distance = c.in_distance;
+  else
+    draw_side(random, from_half ? whole : half, c.out_embed, c.out_stride, c.out_distance);
+  return c;
+}
+
+// The arrays have room for the largest of them. On a GPU tests/dropin/soak_cufft does the same.
+TEST_F(CufftNumbers, DrawnPlans) {
+  std::mt19937 random(20261301);
+  for (int i = 0; i < 14; ++i) expect_right(drawn(random));
 }
 
 Problem problem(int type, const std::vector<Long>& n, Place place, int direction, const ManyArguments& rest) {

@@ -467,12 +467,6 @@ TEST(Finufft, AForkedChildUsesItsParentsPlanAndItsOwn) {
   EXPECT_EQ(status, 0);
 }
 
-long resident_pages() {
-  long all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident;
-}
-
 TEST(Finufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer holds freed memory back";

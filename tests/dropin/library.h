@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <utility>
 
 namespace fourtune::test {
 
@@ -16,9 +18,9 @@ class Library {
  public:
   // `folder`: "" for the newest release, "2.4" for another one.
   Library(const std::string& name, const std::string& folder)
-      : path_(std::string(FOURTUNE_BUILD_DIR) + "/lib/dropin/" + (folder.empty() ? "" : folder + "/") + "lib" + name +
-              ".so"),
-        handle_(::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      : Library(std::string(FOURTUNE_BUILD_DIR) + "/lib/dropin/" + (folder.empty() ? "" : folder + "/") + "lib" + name +
+                ".so") {}
+  explicit Library(std::string path) : path_(std::move(path)), handle_(::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_) ADD_FAILURE() << ::dlerror();
   }
   const std::string& path() const { return path_; }
@@ -38,6 +40,13 @@ class Library {
   std::string path_;
   void* handle_;
 };
+
+// Of this process, in memory.
+inline long resident_pages() {
+  long all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident;
+}
 
 // `size` bytes whose end is the end of readable memory, all 0xAB: what writes or reads beyond them ends the process.
 class AtTheEnd {

@@ -92,6 +92,10 @@ TEST_F(COptions, OnlyArrives) {
   EXPECT_EQ(made().options.only, Only::spread);
   options_.only = FOURTUNE_INTERPOLATE_ONLY;
   EXPECT_EQ(made("nufft:type=2,n=8,m=4,prec=f64,tol=1e-9").options.only, Only::interpolate);
+  options_.only = FOURTUNE_SPREAD_ONLY_CENTRED;
+  EXPECT_EQ(made().options.only, Only::spread_centred);
+  options_.only = FOURTUNE_INTERPOLATE_ONLY_CENTRED;
+  EXPECT_EQ(made("nufft:type=2,n=8,m=4,prec=f64,tol=1e-9").options.only, Only::interpolate_centred);
 }
 
 TEST_F(COptions, DeviceAndStreamArrive) {

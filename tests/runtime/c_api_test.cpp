@@ -89,6 +89,12 @@ TEST(CInterface, EveryFailureHasAStatusAndWords) {
   options.mode_order = 5;
   EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_INVALID_OPTION);
   options = plain();
+  for (const int unknown : {-1, 5}) {
+    options.only = unknown;
+    EXPECT_EQ(fourtune_create("nufft:type=1,n=8,prec=f32,tol=1e-3", &options, &transform), FOURTUNE_INVALID_OPTION);
+  }
+  options.only = FOURTUNE_INTERPOLATE_ONLY_CENTRED;  // of a type 1
+  EXPECT_EQ(fourtune_create("nufft:type=1,n=8,prec=f32,tol=1e-3", &options, &transform), FOURTUNE_INVALID_OPTION);
   options.only = -1;
   EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_INVALID_OPTION);
   options = plain();

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "generator/planner/gpu_nufft/published.h"
+#include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/backends/emulated/emulator.h"
 #include "tests/runtime/emulated_nufft_support.h"
 
@@ -243,6 +245,66 @@ TEST(EmulatedNufftPoints, OfVeryManyTurnsAreFoldedAsTheNumbersThatTheyAre) {
   constexpr float kMostSingle = std::numeric_limits<float>::max();
   expect_folded<float>({1e6f, -3e9f, 1e12f, 7e12f, -1e13f, 1e20f, -3e30f, kMostSingle, -kMostSingle / 3, 0.5f},
                        ",prec=f32,tol=1e-5,sign=1", 1e-4);
+}
+
+// The grid of what is spread alone may begin at -pi: then points are where others, half a period on, are on a grid that
+// begins at 0. Those are folded by the C library here.
+template <class T>
+void expect_half_a_turn(const std::vector<T>& x, const std::string& plan, double allowed) {
+  Options options = emulated(plan);
+  options.backend = plan.substr(0, plan.find(';'));
+  std::vector<double> on, y(x.size());
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    const auto at = static_cast<double>(x[j]);
+    on.push_back(std::atan2(std::sin(at), std::cos(at)) + std::acos(-1.0));
+    y[j] = 0.5 * static_cast<double>(j) - 2;
+  }
+  const std::vector<T> own_y(y.begin(), y.end());
+  for (double& at : y) at += std::acos(-1.0);
+  const auto m = static_cast<std::int64_t>(x.size());
+  const std::string precision = sizeof(T) == 4 ? ",prec=f32,tol=1e-4" : ",prec=f64,tol=1e-4";
+  std::vector<std::complex<double>> ones(x.size(), 1), right(14 * 11);
+  options.only = Only::spread;
+  Transform from_zero(token(1, 2, ",prec=f64,tol=1e-4"), options);
+  from_zero.set_points({m, on.data(), y.data()});
+  from_zero.execute(ones.data(), right.data());
+  options.only = Only::spread_centred;
+  Transform centred(token(1, 2, precision), options);
+  std::vector<std::complex<T>> own_ones(x.size(), 1), grid(14 * 11);
+  centred.set_points({m, x.data(), own_y.data()});
+  centred.execute(own_ones.data(), grid.data());
+  options.only = Only::interpolate_centred;
+  Transform back(token(2, 2, precision), options);
+  std::vector<std::complex<T>> values(x.size());
+  back.set_points({m, x.data(), own_y.data()});
+  back.execute(values.data(), grid.data());
+  double off = 0, squares = 0;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    off = std::max(off, std::abs(std::complex<double>(grid[i]) - right[i]));
+    squares += std::norm(std::complex<double>(grid[i]));
+  }
+  EXPECT_LE(off, allowed) << plan;
+  std::complex<double> sum = 0;  // <1, S* S 1>
+  for (const auto& value : values) sum += std::complex<double>(value);
+  EXPECT_NEAR(sum.real(), squares, allowed * squares) << plan;
+}
+TEST(EmulatedNufftPoints, OnGridsThatBeginAtMinusPiKeepTheirDigitsAtAnyDistance) {
+  const auto published = [](const char* precision) {
+    const Problem problem = parse_problem(token(1, 2, std::string(",m=12,prec=") + precision + ",tol=1e-4"));
+    return generator::to_text(*generator::gpu_nufft::published_plan(problem, runtime::emulated::emulated_traits(),
+                                                                    generator::gpu_nufft::Published::gm_sort),
+                              problem);
+  };
+  const std::string processor =
+      "cpu;threads=1;window=pswf(sigma=2,width=7,fine=30x24);sort=tiles(tile=16x16);spread=direct;interp=direct;"
+      "fft=pruned(rigor=estimate,block=16)";
+  const std::vector<double> far{0.5, -3, 3.2, 1e10, -3e13, 1e16, 1e17, -5e18, 1e20, 1e22, 1e300, -2e222};
+  const std::vector<float> far_single{0.5f, -3, 3.2f, 1e6f, -3e9f, 1e12f, 7e12f, -1e13f, 1e20f, -3e30f, 3e38f, -100};
+  for (const std::string& plan : {some_plan(2, false), some_plan(2, true), processor}) {
+    expect_half_a_turn<double>(far, plan, 1e-9);
+    expect_half_a_turn<float>(far_single, plan, 2e-5);
+  }
+  expect_half_a_turn<double>({0.5, -3, 3.2, 1e4, -3e5, 1e10, -100, 7}, published("f64"), 1e-6);
 }
 
 // Trusted points are not checked: points that are not numbers corrupt what they touch, and nothing else. Reads of the

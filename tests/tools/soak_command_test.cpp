@@ -117,6 +117,28 @@ TEST_F(Soak, DropInLibrariesAreTriedThroughTheirFunctions) {
       << found.out;
 }
 
+// Also the steps alone, whose window is known of our libraries; and libcufinufft, with kernels that the processor runs.
+TEST_F(Soak, DropInLibrariesOfOursAreTriedStepByStepAndWithoutAGpu) {
+  const std::string cpu = built("lib/dropin/libfinufft.so"), gpu = built("tests/peers/emulated_cufinufft.so");
+  if (!std::filesystem::exists(cpu)) GTEST_SKIP() << "built without drop-in libraries";
+  const std::string spread = "nufft:type=1,n=33x40,m=300,prec=f32,tol=1e-4,batch=2 only=spread_centred seed=3",
+                    read = "nufft:type=2,n=37,m=200,prec=f64,tol=1e-7 only=interpolate_centred seed=6";
+  for (const std::string& one : {spread, read}) {
+    EXPECT_EQ(run({"--dropin", cpu, "--repeat", one}).err, "") << one;
+    EXPECT_EQ(run({"--dropin", gpu, "--backend", "emulated", "--repeat", one}).err, "") << one;
+  }
+  const Finished hunt =
+      run({"--dropin", gpu, "--backend", "emulated", "--count", "3", "--seed", "11", "--megabytes", "0.6", "--quiet"});
+  EXPECT_EQ(hunt.code, 0) << hunt.out << hunt.err;
+  EXPECT_NE(hunt.out.find("soak: 3 problems, 3 runs, 0 failures, seed 11, emulated"), std::string::npos) << hunt.out;
+  // Not what these interfaces can say.
+  const std::string from_zero = "nufft:type=1,n=33,m=300,prec=f32,tol=1e-4 only=spread";
+  EXPECT_NE(run({"--dropin", cpu, "--repeat", from_zero}).err.find("grids begin at -pi"), std::string::npos);
+  const std::string other = built("tests/peers/fake_v26.so");
+  EXPECT_NE(run({"--dropin", other, "--repeat", read}).err.find("the window is known of our libraries alone"),
+            std::string::npos);
+}
+
 TEST_F(Soak, ListPrintsTokensAlone) {
   const Finished result = run({"--list", "--fft", "--seed", "3", "--count", "2", "--megabytes", "1"});
   EXPECT_EQ(result.out, "fft:type=c2c,n=40x40,prec=f32\nfft:type=c2r,n=32x32,prec=f64\n");

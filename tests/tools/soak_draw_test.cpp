@@ -152,14 +152,32 @@ TEST(SoakCase, EveryOptionIsDrawnNowAndThen) {
   std::set<std::string> seen;
   for (const SoakCase& one : many_cases(600)) {
     const std::string text = to_text(one);
-    for (const char* word :
-         {" shared",       " streamed",      " adjoint",    " order=fft", " only=spread", " only=interpolate",
-          " distinct",     " deterministic", " trust",      " at=far",    " at=folded",   " at=duplicated",
-          " at=borders",   " threads=",      ",layout=",    ",extent=",   ",sign=",       ",place=in",
-          "points=spiral", "points=stack",   "points=ewald"})
+    for (const char* word : {" shared",
+                             " streamed",
+                             " adjoint",
+                             " order=fft",
+                             " only=spread",
+                             " only=interpolate",
+                             " only=spread_centred",
+                             " only=interpolate_centred",
+                             " distinct",
+                             " deterministic",
+                             " trust",
+                             " at=far",
+                             " at=folded",
+                             " at=duplicated",
+                             " at=borders",
+                             " threads=",
+                             ",layout=",
+                             ",extent=",
+                             ",sign=",
+                             ",place=in",
+                             "points=spiral",
+                             "points=stack",
+                             "points=ewald"})
       if (text.find(word) != std::string::npos) seen.insert(word);
   }
-  EXPECT_EQ(seen.size(), 21u);
+  EXPECT_EQ(seen.size(), 23u);
 }
 
 // Distinct coordinates along x of both sides, but for the two points that define the extent.

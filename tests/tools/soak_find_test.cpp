@@ -75,6 +75,8 @@ TEST(SoakRun, ASoundBackendHasNoFailures) {
        "nufft:type=2,n=36x32x34,m=90,prec=f32,tol=1e-3 only=interpolate deterministic at=duplicated",
        // Points at the edge of a window, and a single one, where the polynomial of a window is off more than on average.
        "nufft:type=2,n=61x63,m=443,prec=f64,tol=6.6e-10,points=cluster only=interpolate at=borders seed=553788",
+       "nufft:type=1,n=37x41,m=300,prec=f32,tol=1e-4 only=spread_centred at=folded",
+       "nufft:type=2,n=39,m=300,prec=f64,tol=1e-9 only=interpolate_centred at=borders",
        "nufft:type=2,n=14,m=1,prec=f64,tol=6.6e-10 only=interpolate threads=1"})
     EXPECT_EQ(failure_of(text), "") << text;
 }

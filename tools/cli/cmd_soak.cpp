@@ -85,8 +85,10 @@ void settle_dropin(SoakArguments& arguments) {
   if (arguments.fft) throw UsageError("--dropin and --fft: these libraries have nonuniform transforms only", "");
   if (!arguments.plan.empty()) throw UsageError("--dropin and --plan: the interface has no plans", "");
   const DropIn library(options.worker.dropin);
-  options.worker.backend = library.backend();
-  options.dropin_has_adjoint = library.has_adjoint();
+  // A libcufinufft of the tests runs its kernels on the processor, and the caller says so.
+  if (!library.on_device() || options.worker.backend != "emulated")
+    options.worker.backend = library.on_device() ? "cuda" : "cpu";
+  options.dropin_says = library.says();
   options.worker.dropin = std::filesystem::absolute(options.worker.dropin).string();
   arguments.nufft = options.untuned_only = true;
 }

@@ -10,6 +10,12 @@ namespace {
 
 constexpr Scatter kScatters[] = {Scatter::none, Scatter::far, Scatter::folded, Scatter::duplicated, Scatter::borders};
 
+constexpr Only kOnly[] = {Only::spread, Only::interpolate, Only::spread_centred, Only::interpolate_centred};
+const char* to_string(Only only) {
+  static constexpr const char* names[] = {"whole", "spread", "interpolate", "spread_centred", "interpolate_centred"};
+  return names[static_cast<int>(only)];
+}
+
 template <class Number>
 Number number_of(std::string_view word, std::string_view value) {
   const auto number = text::number<Number>(value);
@@ -23,8 +29,9 @@ void apply_word(SoakCase& one, std::string_view word) {
   const std::string_view value = equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
   if (word == "adjoint") return void(one.adjoint = true);
   if (word == "order=fft") return void(one.order = ModeOrder::fft);
-  if (word == "only=spread") return void(one.only = Only::spread);
-  if (word == "only=interpolate") return void(one.only = Only::interpolate);
+  if (key == "only")
+    for (const Only only : kOnly)
+      if (value == to_string(only)) return void(one.only = only);
   if (word == "distinct") return void(one.distinct = true);
   if (word == "shared") return void(one.shared = true);
   if (word == "streamed") return void(one.streamed = true);
@@ -35,9 +42,10 @@ void apply_word(SoakCase& one, std::string_view word) {
   if (key == "at")
     for (const Scatter scatter : kScatters)
       if (value == to_string(scatter)) return void(one.scatter = scatter);
-  throw UsageError(fmt::format("'{}' is no option of a problem", word),
-                   "adjoint, order=fft, only=spread|interpolate, distinct, shared, streamed, deterministic, trust, "
-                   "at=far|folded|duplicated|borders, threads=N, seed=N");
+  throw UsageError(
+      fmt::format("'{}' is no option of a problem", word),
+      "adjoint, order=fft, only=spread|interpolate[_centred], distinct, shared, streamed, deterministic, trust, "
+      "at=far|folded|duplicated|borders, threads=N, seed=N");
 }
 
 }  // namespace
@@ -51,7 +59,7 @@ std::string to_text(const SoakCase& one) {
   std::string out = to_token(one.problem);
   if (one.adjoint) out += " adjoint";
   if (one.order == ModeOrder::fft) out += " order=fft";
-  if (one.only != Only::whole) out += one.only == Only::spread ? " only=spread" : " only=interpolate";
+  if (one.only != Only::whole) out += fmt::format(" only={}", to_string(one.only));
   if (one.distinct) out += " distinct";
   if (one.shared) out += " shared";
   if (one.streamed) out += " streamed";

@@ -39,6 +39,13 @@ struct SoakCase {
   friend bool operator==(const SoakCase&, const SoakCase&) = default;
 };
 
+// Whether this problem's spreading or interpolation alone is tried.
+bool can_be_alone(const Problem& problem);
+// The same on a grid that begins at -pi.
+inline Only centred(Only only) {
+  return only == Only::spread ? Only::spread_centred : only == Only::interpolate ? Only::interpolate_centred : only;
+}
+
 std::string to_text(const SoakCase& one);
 // Throws UsageError, or what parse_problem throws.
 SoakCase parse_case(std::string_view text);

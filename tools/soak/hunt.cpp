@@ -54,7 +54,7 @@ class Hunt {
     drawn.token = (fft ? ffts_ : nuffts_).next();
     tuner::Random random(tuner::Random(options_.seed).next() + static_cast<std::uint64_t>(drawn.index));
     drawn.one = draw_case(drawn.token, random, options_.megabytes);
-    if (!options_.worker.dropin.empty()) drawn.one = as_dropin_says(drawn.one, options_.dropin_has_adjoint);
+    if (!options_.worker.dropin.empty()) drawn.one = as_dropin_says(drawn.one, options_.dropin_says);
     if (drawn.one.threads == 0) drawn.one.threads = options_.worker.threads;
     return drawn;
   }

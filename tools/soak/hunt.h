@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/soak/shrink.h"
+#include "tools/soak/subject.h"
 #include "tools/soak/worker.h"
 
 namespace fourtune::tools {
@@ -20,8 +21,8 @@ struct HuntOptions {
   double seconds = 0;      // 0: no limit
   double megabytes = 60;
   bool ffts = true, nuffts = true;
-  bool dropin_has_adjoint = true;  // of worker.dropin, if there is one
-  bool untuned_only = false;       // no candidates and no adapted plans
+  DropInSays dropin_says;     // of worker.dropin, if there is one
+  bool untuned_only = false;  // no candidates and no adapted plans
   int jobs = 1;
   int devices = 1;             // jobs use them in turn, starting with the first job's
   double shrink_seconds = 60;  // limit per failure

@@ -142,11 +142,12 @@ struct Taps {
   std::vector<double> loose;
 };
 constexpr double kAtEdge = 1e-3;  // of a cell; no position is rounded by more
-Taps taps_of(double x, std::int64_t fine, const generator::Window& window, double polynomial_error) {
+Taps taps_of(double x, std::int64_t fine, const generator::Window& window, double polynomial_error, bool centred) {
   // 1/(2 pi) and its product with x as sums of two numbers, so that points ten million periods away keep their digits.
   constexpr double inverse = 0.15915494309189535, rest = -9.839338337591243e-18;
   const double turns = x * inverse, lost = std::fma(x, inverse, -turns) + x * rest;
-  const long double part = static_cast<long double>(turns - std::floor(turns)) + static_cast<long double>(lost);
+  const long double part =
+      static_cast<long double>(turns - std::floor(turns)) + static_cast<long double>(lost) + (centred ? 0.5L : 0.0L);
   const long double u = part * static_cast<long double>(fine);
   Taps taps;
   const long double begin = u - window.width() / 2.0L;
@@ -183,7 +184,8 @@ double window_result_error(const CaseData& data, const generator::WindowChoice& 
       std::array<Taps, 3> taps;
       for (std::size_t d = 0; d < 3; ++d)
         taps[d] = d < static_cast<std::size_t>(problem.dim)
-                      ? taps_of(static_cast<double>(points.x[d][j]), problem.n[d], window, polynomial_error)
+                      ? taps_of(static_cast<double>(points.x[d][j]), problem.n[d], window, polynomial_error,
+                                data.one.only == centred(data.one.only))
                       : Taps{0, {1.0}, {0.0}};
       for (std::size_t z = 0; z < taps[2].weight.size(); ++z)
         for (std::size_t y = 0; y < taps[1].weight.size(); ++y)

@@ -174,7 +174,7 @@ class CaseRun {
     return there;
   }
   void check_error(const Bytes& output) {
-    outcome_.error = result_error(data_, subject_->plan(), output, setup_.sums, sources_there());
+    outcome_.error = result_error(data_, subject_->reference_plan(), output, setup_.sums, sources_there());
     if (!(outcome_.error <= setup_.slack * outcome_.allowed))
       throw Trouble{"wrong", fmt::format("error {:.2e}, allowed is {:.1e}", outcome_.error, outcome_.allowed)};
   }

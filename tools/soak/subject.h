@@ -18,11 +18,19 @@ class Subject {
   virtual void set_points(const Points& points) = 0;
   virtual void execute(void* first, void* second, bool adjoint) = 0;
   virtual bool has_adjoint() const { return true; }
-  virtual std::string plan() const = 0;                 // empty: unknown
+  virtual std::string plan() const = 0;  // empty: unknown
+  // Has the window with which cases that only spread or interpolate are compared.
+  virtual std::string reference_plan() const { return plan(); }
   virtual std::optional<MemoryUse> memory() const = 0;  // nothing: it does not say
 };
 
 std::unique_ptr<Subject> make_transform(const SoakCase& one, const SoakSetup& setup);
+
+// What the interface of a drop-in library can say, beyond whole transforms in the direction of their type.
+struct DropInSays {
+  bool adjoints = true;     // cuFINUFFT has none
+  bool our_window = false;  // it is one of ours, so the window of spreading and interpolating alone is known
+};
 
 // A library with FINUFFT's or cuFINUFFT's functions (docs/migrate.md), which stays loaded. Only the interface of the
 // documentation is used; the library is trusted in nothing.
@@ -30,9 +38,8 @@ class DropIn {
  public:
   // Throws UsageError if it cannot be loaded or is no such library.
   explicit DropIn(const std::string& path);
-  // The backend that its arrays belong to: "cpu", or "cuda".
-  const char* backend() const noexcept { return on_device_ ? "cuda" : "cpu"; }
-  bool has_adjoint() const;  // cuFINUFFT has none
+  bool on_device() const noexcept { return on_device_; }  // arrays are in a GPU's memory
+  DropInSays says() const;
   std::unique_ptr<Subject> make(const SoakCase& one, int device) const;
 
  private:
@@ -44,7 +51,7 @@ class DropIn {
   bool on_device_ = false;
 };
 
-// The nonuniform case without what these interfaces cannot say; `adjoints`: whether this one has adjoints.
-SoakCase as_dropin_says(SoakCase one, bool adjoints);
+// The nonuniform case without what these interfaces cannot say.
+SoakCase as_dropin_says(SoakCase one, const DropInSays& says);
 
 }  // namespace fourtune::tools

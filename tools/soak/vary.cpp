@@ -107,10 +107,7 @@ void vary_nufft(SoakCase& one, Random& random, double bytes) {
   const double coordinates =
       static_cast<double>(*problem.m * problem.batch * problem.dim * real_bytes(problem.precision));
   if (problem.batch > 1 && coordinates <= bytes && chance(random, 0.3)) one.distinct = true;
-  // Spreading and interpolation alone work on a grid of any size, but the direct sums visit every cell of every point.
-  if (*problem.m <= 200000 && *std::min_element(problem.n.begin(), problem.n.begin() + problem.dim) >= 32 &&
-      chance(random, 0.12))
-    one.only = problem.type == 1 ? Only::spread : Only::interpolate;
+  if (can_be_alone(problem) && chance(random, 0.12)) one.only = problem.type == 1 ? Only::spread : Only::interpolate;
 }
 
 // Devices do not share layouts, which may have gaps, nor a grid.
@@ -136,6 +133,12 @@ bool can_be_streamed(const SoakCase& one) {
 
 }  // namespace
 
+// They work on a grid of any size, but the direct sums visit every cell of every point.
+bool can_be_alone(const Problem& problem) {
+  return problem.kind == Kind::nufft && problem.type != 3 && *problem.m <= 200000 &&
+         *std::min_element(problem.n.begin(), problem.n.begin() + problem.dim) >= 32;
+}
+
 SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
   SoakCase one;
   one.problem = parse_problem(token);
@@ -148,6 +151,7 @@ SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
   one.problem = parse_problem(to_token(one.problem));  // exactly what the token says
   one.shared = can_be_shared(one) && one.seed % 6 == 0;
   one.streamed = can_be_streamed(one) && one.seed % 6 == 1;
+  if (one.only != Only::whole && one.seed % 3 == 0) one.only = centred(one.only);
   return one;
 }
 

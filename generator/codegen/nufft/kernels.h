@@ -54,6 +54,8 @@ struct Map {
   double centre = 0, centre_low = 0;
   double factor = 0x1.45f306dc9c883p-3, factor_low = -0x1.6b01ec5417056p-57;  // 1 / (2 pi)
 };
+// Radians, on a grid that begins at -pi.
+inline constexpr Map kFromMinusPi{.centre = -0x1.921fb54442d18p1, .centre_low = -0x1.1a62633145c07p-53};
 // Three of them as a kernel takes them (Maps in templates/nufft_locate.cuh), and whether an argument is that.
 ArgumentStruct maps_argument(const std::array<Map, 3>& maps);
 bool is_maps(const LaunchArgument& argument);

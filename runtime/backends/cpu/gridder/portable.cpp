@@ -198,8 +198,10 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
   double p_low = std::fma(d, a.factor, -p) + (d * a.factor_low + d_low * a.factor);
   double r = p - std::rint(p);
   if (std::abs(p) >= kManyTurns) {
-    const bool radians = a.factor == kInverseTwoPi && a.centre == 0;
-    const Turns turns = radians ? fold_radians(x) : Turns{r, p_low - std::rint(p_low)};
+    const bool radians = a.factor == kInverseTwoPi && (a.centre == 0 || a.centre == kHalfTurnBack);
+    const Turns turns = !radians        ? Turns{r, p_low - std::rint(p_low)}
+                        : a.centre == 0 ? fold_radians(x)
+                                        : half_a_turn_on(fold_radians(x));
     r = turns.high - std::rint(turns.high);
     p_low = turns.low;
   }

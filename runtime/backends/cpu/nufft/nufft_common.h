@@ -10,7 +10,7 @@
 
 namespace fourtune::runtime::cpu {
 
-inline constexpr double kPi = 3.14159265358979323846;
+inline constexpr double kPi = 3.14159265358979323846, kPiLow = 0x1.1a62633145c07p-53;  // rounded, and the rest
 
 // 1 / phihat(2 pi j / fine), j = 0 .. modes/2: undoes the window in frequency space.
 inline std::vector<double> deconvolution(const generator::Window& window, std::int64_t fine, std::int64_t modes) {

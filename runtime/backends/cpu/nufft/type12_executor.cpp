@@ -46,6 +46,7 @@ class Type12Executor final : public Executor {
     clock_.time("sort", [&] {
       PointMap map;
       map.factor.fill(1 / (2 * kPi));
+      if (begins_at_minus_pi(options_.only)) map.centre.fill(-kPi), map.centre_low.fill(-kPiLow);
       gridder_->set_points(points.m, static_cast<const T*>(points.x), static_cast<const T*>(points.y),
                            static_cast<const T*>(points.z), map);
     });
