@@ -27,6 +27,7 @@ struct Block {
   std::string language;
   std::string text;
   std::string not_run;  // the reason
+  std::string whole;    // the file of which the block is all
 };
 
 std::vector<std::string> pages() {
@@ -38,7 +39,7 @@ std::vector<std::string> pages() {
 }
 
 std::vector<Block> blocks_of(const std::string& page) {
-  static const std::regex reason("<!-- not run: (.+) -->");
+  static const std::regex reason("<!-- not run: (.+) -->"), whole("<!-- the whole of (\\S+) -->");
   std::vector<Block> blocks;
   std::istringstream text(read_text(kRoot / page));
   std::string line, before;
@@ -49,7 +50,8 @@ std::vector<Block> blocks_of(const std::string& page) {
       if (inside) {
         std::smatch match;
         const bool excused = std::regex_match(before, match, reason);
-        blocks.push_back({page, number, line.substr(3), "", excused ? match[1].str() : ""});
+        blocks.push_back({page, number, line.substr(3), "", excused ? match[1].str() : "", ""});
+        if (std::regex_match(before, match, whole)) blocks.back().whole = match[1].str();
       }
     } else if (inside) {
       blocks.back().text += line + "\n";
@@ -112,7 +114,7 @@ TEST(Docs, SayWhyACommandIsNotRun) {
 
 // Expects every line of the code in the example, in the same order. Code that needs other projects says so.
 void expect_excerpt(const Block& block, const std::string& example) {
-  if (!block.not_run.empty()) return;
+  if (!block.not_run.empty() || !block.whole.empty()) return;
   const std::string whole = read_text(kRoot / example);
   std::istringstream text(block.text);
   std::size_t at = 0;
@@ -132,6 +134,19 @@ TEST(Docs, CodeIsThatOfTheExamples) {
   EXPECT_FALSE(cpp.empty());
   for (const Block& block : c) expect_excerpt(block, "examples/quickstart.c");
   for (const Block& block : cpp) expect_excerpt(block, "examples/quickstart.cpp");
+}
+
+// Who came for a transform in a language has a page with a program to copy, which the build compiles.
+TEST(Docs, EveryLanguageHasAPageWithAWholeProgram) {
+  std::vector<std::string> seen;
+  for (const std::string language : {"c", "cpp"})
+    for (const Block& block : blocks_in(language))
+      if (!block.whole.empty()) {
+        EXPECT_EQ(block.text, read_text(kRoot / block.whole)) << block.page << ":" << block.line;
+        seen.push_back(block.page + " " + block.whole);
+      }
+  EXPECT_EQ(seen, (std::vector<std::string>{"docs/c.md examples/quickstart.c", "docs/cpp.md examples/quickstart.cpp",
+                                            "docs/cuda.md examples/quickstart_cuda.cpp"}));
 }
 
 TEST(Docs, TheFigureOfTheReadmeIsDrawnFromTheMeasurements) {

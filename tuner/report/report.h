@@ -41,8 +41,9 @@ struct ShowOptions {
 // Sorted by problem, then environment, then rank.
 std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& options);
 
-// The row of one winner; nothing where this version cannot read its problem.
-std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict);
+// The row of one winner; nothing where this version cannot read its problem. `sessions`: those of the store.
+std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict,
+                                  const std::vector<db::StoredSession>& sessions);
 
 enum class Format { table, csv, json };
 Format format_from(const std::string& name);  // Throws Error{invalid_option} with a message that lists the names.
