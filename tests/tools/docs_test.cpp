@@ -168,6 +168,47 @@ TEST(Docs, NameTheVersionOfTheLibrary) {
   EXPECT_EQ(release[1], version);
 }
 
+// But for those of developers: faults that tests ask for, and templates that are read when a program starts.
+TEST(Docs, TheCommandLinesPageNamesEveryEnvironmentVariable) {
+  const std::string page = read_text(kRoot / "docs/cli.md");
+  static const std::regex asked("getenv\\(\"(\\w+)\"\\)|variable\\(\"(\\w+)\"\\)|\"(FOURTUNE_\\w+)\"");
+  int seen = 0;
+  for (const char* folder : {"base", "db", "dropin", "generator", "runtime", "tools", "tuner"})
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      const std::string text = read_text(entry.path());
+      for (std::sregex_iterator at(text.begin(), text.end(), asked), end; at != end; ++at, ++seen) {
+        const std::string name = (*at)[1].str() + (*at)[2].str() + (*at)[3].str();
+        if (!name.starts_with("FOURTUNE_") || name.starts_with("FOURTUNE_TEST_") || name == "FOURTUNE_TEMPLATES" ||
+            name.ends_with("_H"))
+          continue;
+        EXPECT_NE(page.find("`" + name + "`"), std::string::npos) << entry.path() << " reads " << name;
+      }
+    }
+  EXPECT_GT(seen, 20);
+}
+
+// What users met, and the tests that do what they did: each named test is there.
+TEST(Docs, TestsThatThePageOfFirstUseNamesAreThere) {
+  std::string tests;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests"))
+    if (entry.path().extension() == ".cpp" || entry.path().filename() == "CMakeLists.txt")
+      tests += read_text(entry.path());
+  const std::string page = read_text(kRoot / "docs/design/first-ten-minutes.md");
+  static const std::regex name("`(\\w+)\\.([A-Z]\\w+|\\*)`");
+  int seen = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), name), end; at != end; ++at, ++seen) {
+    const std::string suite = (*at)[1].str(), one = (*at)[2].str();
+    if (one == "*")
+      EXPECT_TRUE(std::regex_search(tests, std::regex("TEST(_F|_P)?\\(" + suite + ", |, " + suite + ", "))) << suite;
+    else
+      EXPECT_TRUE(tests.find("(" + suite + ", " + one + ")") != std::string::npos ||
+                  tests.find("NAME " + suite + "." + one) != std::string::npos)
+          << suite << "." << one;
+  }
+  EXPECT_GT(seen, 20);
+}
+
 TEST(Docs, TheIndexNamesEveryPage) {
   const std::string index = read_text(kRoot / "docs/README.md");
   for (const auto& entry : fs::directory_iterator(kRoot / "docs")) {
