@@ -255,6 +255,10 @@ TEST_F(Session, ShowsWinnersAndRunnerUpsInEveryFormat) {
   for (const ShowRow& row : rows) {
     ASSERT_TRUE(row.error) << row.plan;
     EXPECT_GE(*row.error, 0);
+    if (row.in_turns) {
+      EXPECT_LE(row.gain, rows[0].gain * 1.001) << row.plan << ": no runner-up gains more than the winner";
+      EXPECT_GT(row.gain_low, 0) << row.plan;
+    }
   }
   EXPECT_EQ(rows[0].error, report.problems[0].error);
   EXPECT_EQ(rows[2].rank, 2);

@@ -69,15 +69,7 @@ class RowMaker {
     row.objective = verdict_.objective;
     row.rounds = verdict_.rounds;
     row.in_turns = true;
-    const RatioInterval ratio = paired_ratio(rounds_of(runs_, verdict_.session, verdict_.plan),
-                                             rounds_of(runs_, verdict_.session, evidence_.untuned));
-    if (verdict_.plan == evidence_.untuned) {
-      row.gain = row.gain_low = row.gain_high = 1;
-    } else if (ratio.rounds > 0) {
-      row.gain = ratio.ratio;
-      row.gain_low = ratio.low;
-      row.gain_high = std::isfinite(ratio.high) ? ratio.high : 0;
-    }
+    set_gain_of_turns(row);
     return row;
   }
   ShowRow runner_up(int rank, const db::PlanHistory& history) const {
@@ -89,11 +81,24 @@ class RowMaker {
     if (row.in_turns) {
       row.seconds = median_interval(rounds).median * 1e-9;
       row.speed = speed_of(problem_, row.seconds);
+      set_gain_of_turns(row);
     }
     return row;
   }
 
  private:
+  // Of rounds in which the plan and the untuned one took turns, so that all such gains of a problem compare.
+  void set_gain_of_turns(ShowRow& row) const {
+    const RatioInterval ratio = paired_ratio(rounds_of(runs_, verdict_.session, row.plan),
+                                             rounds_of(runs_, verdict_.session, evidence_.untuned));
+    if (row.plan == evidence_.untuned) {
+      row.gain = row.gain_low = row.gain_high = 1;
+    } else if (ratio.rounds > 0) {
+      row.gain = ratio.ratio;
+      row.gain_low = ratio.low;
+      row.gain_high = std::isfinite(ratio.high) ? ratio.high : 0;
+    }
+  }
   ShowRow make(int rank, const std::string& plan, double seconds) const {
     ShowRow row;
     row.problem = verdict_.problem;

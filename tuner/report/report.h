@@ -22,7 +22,7 @@ struct ShowRow {
   std::optional<double> error;
   double set_points_seconds = 0;
   double gain = 0;                     // untuned time / this time; 0: unknown
-  double gain_low = 0, gain_high = 0;  // 95 % interval (winners only); 0: unknown
+  double gain_low = 0, gain_high = 0;  // 95 % interval, of what was timed in turns; 0: unknown
   int rounds = 0;                      // number of interleaved rounds that a winner's times come from
   bool in_turns = false;  // timed in the same rounds as the winner; otherwise by the search, alone, at another time
   std::string device;
