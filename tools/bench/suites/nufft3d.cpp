@@ -254,6 +254,7 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
   stop_on_signal();
   const MeasureOptions measure = measure_options(options, backend, 1);
   const Stopwatch watch;
+  const tuner::Screen screen = tuner::screen_of(stdout, options.wide);
   std::vector<ProblemResult> results;
   for (const DataSet& set : kDataSets)
     for (const int type : kOperators) {
@@ -261,10 +262,9 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
       const std::string reason = why_not(problem, options, watch.seconds());
       results.push_back(reason.empty() ? measure_problem(problem, entrants_of(problem, traits, options), measure)
                                        : ProblemResult{problem, to_token(problem), reason, {}, 0});
-      fmt::print("{}\n", progress_line(results.back()));
+      fmt::print("{}\n", progress_line(results.back(), screen));
       std::fflush(stdout);
     }
-  const tuner::Screen screen = tuner::screen_of(stdout, options.wide);
   fmt::print("\nforward and adjoint together, one execute of each\n{}", table_of(results, -1, screen));
   fmt::print("\nforward (type 2)\n{}\nadjoint (type 1)\n{}", table_of(results, 0, screen),
              table_of(results, 1, screen));

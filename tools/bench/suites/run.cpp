@@ -69,7 +69,7 @@ ProblemResult SuiteRun::measure(const Problem& problem, const std::vector<Entran
   result.skipped = why_not(problem, options_, watch_.seconds());
   if (result.skipped.empty())
     result = measure_problem(problem, entrants, measure_options(options_, *backend_, min_rounds_));
-  fmt::print("{}\n", progress_line(result));
+  fmt::print("{}\n", progress_line(result, screen()));
   std::fflush(stdout);
   all_.push_back(result);
   if (!options_.csv.empty()) write_text_file(options_.csv, comparison_csv(all_, environment_));
