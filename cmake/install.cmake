@@ -32,6 +32,15 @@ endif()
 file(RELATIVE_PATH FOURTUNE_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" FOURTUNE_PC_UP "${FOURTUNE_PC_UP}")
 
+# After tools/quickstart, or before any build, the first file that is missing would say little.
+foreach(target fourtune fourtune_static fourtune_mpi fourtune_cli)
+  if(TARGET ${target})
+    install(CODE "if(NOT EXISTS \"$<TARGET_FILE:${target}>\")
+      message(FATAL_ERROR \"${target} is not built yet, and nothing was installed: first `cmake --build ${PROJECT_BINARY_DIR}`\")
+    endif()" ALL_COMPONENTS)
+  endif()
+endforeach()
+
 # The library, and what is needed to compile with it.
 fourtune_install_library(fourtune fourtuneTargets "")
 install(TARGETS fourtune_static EXPORT fourtuneStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

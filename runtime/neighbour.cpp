@@ -8,7 +8,8 @@
 namespace fourtune::runtime {
 namespace {
 
-constexpr double kPerCount = 0.3;  // weight of m and k of a type 3
+constexpr double kPerCount = 0.3;    // weight of m and k of a type 3
+constexpr double kPerDensity = 0.5;  // of points per cell: spreaders differ most in what crowded cells cost them
 
 double log_of(double size) { return std::log2(std::max(size, 1.0)); }
 double log_of(std::int64_t size) { return log_of(static_cast<double>(size)); }
@@ -18,6 +19,13 @@ double density(const Problem& problem) {
   double cells = 1;
   for (int d = 0; d < problem.dim; ++d) cells *= static_cast<double>(problem.n[d]);
   return 1024 * static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(cells))) / cells;
+}
+
+// The grid of a type 3 follows its targets, so this says how crowded the sources are on it.
+double sources_per_target(const Problem& problem) {
+  return problem.m && problem.k
+             ? std::max(1.0, static_cast<double>(*problem.m)) / std::max(1.0, static_cast<double>(*problem.k))
+             : 1;
 }
 
 }  // namespace
@@ -35,8 +43,9 @@ double distance_between(const Problem& a, const Problem& b) {
   if (a.type == 3)
     return distance +
            kPerCount * log_ratio(static_cast<double>(a.m.value_or(0)), static_cast<double>(b.m.value_or(0))) +
-           kPerCount * log_ratio(static_cast<double>(a.k.value_or(0)), static_cast<double>(b.k.value_or(0)));
-  return distance + 0.5 * log_ratio(density(a), density(b));
+           kPerCount * log_ratio(static_cast<double>(a.k.value_or(0)), static_cast<double>(b.k.value_or(0))) +
+           kPerDensity * std::abs(std::log2(sources_per_target(a) / sources_per_target(b)));
+  return distance + kPerDensity * log_ratio(density(a), density(b));
 }
 
 Neighbourhood neighbourhood_of(const Problem& problem) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "db/lookup.h"
 #include "db/trusted_file.h"
@@ -205,7 +206,7 @@ class Resolver {
     explain_ +=
         fmt::format("found: {} tuned for {} in {} ({}{}{})\n", shown(entry.verdict.plan), shown(entry.verdict.problem),
                     layer_place(lookup_.layers()[entry.layer]), validity,
-                    entry.verdict.winner_ns > 0 ? fmt::format(", {:.4g} ms", entry.verdict.winner_ns * 1e-6) : "",
+                    entry.verdict.winner_ns > 0 ? ", " + text::duration(entry.verdict.winner_ns * 1e-9) : "",
                     entry.verdict.objective == db::Objective::time ? "" : fmt::format(", won by {}", out.objective));
     return true;
   }

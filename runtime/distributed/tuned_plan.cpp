@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "generator/plan/accuracy.h"
 #include "runtime/backends/families.h"
@@ -62,10 +63,10 @@ class Finder {
     try {
       TunedPlan tuned;
       tuned.plan = parse_tuned(verdict.plan, problem_, ranks_);
-      tuned.why = fmt::format("from {}: tuned on as many ranks for {} (measurement {}, {:.4g} ms)",
-                              text::shown(lookup_.layers()[entry.layer].path.string(), kLongest),
-                              text::shown(verdict.problem, kLongest),
-                              db::to_string(db::freshness(verdict.environment, here_)), verdict.winner_ns * 1e-6);
+      tuned.why = fmt::format(
+          "from {}: tuned on as many ranks for {} (measurement {}, {})",
+          text::shown(lookup_.layers()[entry.layer].path.string(), kLongest), text::shown(verdict.problem, kLongest),
+          db::to_string(db::freshness(verdict.environment, here_)), text::duration(verdict.winner_ns * 1e-9));
       return tuned;
     } catch (const Error& error) {
       notes_ += fmt::format("passed over: the plan stored for {}: {}\n", text::shown(verdict.problem, kLongest),

@@ -103,7 +103,8 @@ struct Stranger {
 const std::vector<Stranger> kStrangers{
     {std::regex("fftw3.*"), {"runtime/backends/cpu/fft/fftw/", "tests/"}},
     {std::regex("sqlite3\\.h"), {"db/", "tools/", "tests/"}},
-    {std::regex("(cuda|nvrtc|cufft|cu_|nvJitLink).*"), {"runtime/backends/cuda/", "examples/cuda_streams.cpp"}},
+    {std::regex("(cuda|nvrtc|cufft|cu_|nvJitLink).*"),
+     {"runtime/backends/cuda/", "examples/cuda_streams.cpp", "examples/quickstart_cuda.cpp"}},
     {std::regex("boost/.*"), {"runtime/backends/emulated/"}},
     {std::regex("(sodium|zstd).*"), {"db/"}},
     {std::regex("hwy/.*"), {"runtime/backends/cpu/", "tuner/calibrate/", "tests/"}},

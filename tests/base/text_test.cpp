@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "base/duration.h"
 #include "fourtune/problem.h"
 
 namespace fourtune::text {
@@ -24,6 +27,24 @@ TEST(Numbers, HaveOneShortSpelling) {
   for (const auto& [value, spelling] : std::initializer_list<std::pair<double, const char*>>{
            {2.5e-3, "2.5e-3"}, {1, "1e0"}, {1e-12, "1e-12"}, {3e10, "3e10"}, {0.1, "1e-1"}, {4e100, "4e100"}})
     EXPECT_EQ(scientific(value), spelling);
+}
+
+TEST(Times, HaveThreeDigitsInTheUnitThatSuitsThem) {
+  for (const auto& [seconds, shown] : std::initializer_list<std::pair<double, const char*>>{{0, "0.00 ns"},
+                                                                                            {1.08e-7, "108 ns"},
+                                                                                            {9.994e-9, "9.99 ns"},
+                                                                                            {9.996e-9, "10.0 ns"},
+                                                                                            {99.96e-9, "100 ns"},
+                                                                                            {999.4e-9, "999 ns"},
+                                                                                            {999.6e-9, "1.00 us"},
+                                                                                            {4.56e-5, "45.6 us"},
+                                                                                            {0.9996, "1.00 s"},
+                                                                                            {3600, "3600 s"}})
+    EXPECT_EQ(duration(seconds), shown);
+  EXPECT_EQ(duration(-1), "-");
+  EXPECT_EQ(duration(std::numeric_limits<double>::quiet_NaN()), "-");
+  EXPECT_EQ(duration(std::numeric_limits<double>::infinity()), "-");
+  EXPECT_EQ(duration(std::numeric_limits<double>::max()).size(), 309u + 2);
 }
 
 TEST(Shown, LeavesOrdinaryTextAlone) {

@@ -137,7 +137,11 @@ TEST(BenchCommand, SuitesRunAtSmallScale) {
     EXPECT_TRUE(holds(cpu.out, word)) << word << cpu.out;
   EXPECT_FALSE(holds(cpu.out, "failed")) << cpu.out;
   EXPECT_FALSE(holds(cpu.out, "WRONG")) << cpu.out;
-  EXPECT_TRUE(holds(cpu.out, "type 1 serial, error ")) << cpu.out;
+  EXPECT_TRUE(holds(cpu.out, "  type 1 serial: cpu;threads=1;")) << cpu.out;
+  const std::string errors = cpu.out.substr(std::min(cpu.out.size(), cpu.out.find("\nerrors; up to three times")));
+  for (const char* version : {"\nserial  ", "\nblock size and prefetch  ", "\nuntuned default  "})
+    EXPECT_TRUE(holds(errors, version)) << version << cpu.out;
+  EXPECT_FALSE(holds(errors, "\ntuned  ")) << "nothing was tuned: " << cpu.out;
   for (const char* problem : {"nufft:type=2,n=13x13x13,m=8000,prec=f32,tol=2e-3",
                               "nufft:type=1,n=13x13x13,m=8000,prec=f32,tol=2e-3,points=spiral"})
     EXPECT_TRUE(holds(cpu.out, problem)) << problem << cpu.out;

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <map>
 #include <sstream>
 
 #include "tests/support/program.h"
@@ -97,6 +99,39 @@ TEST_P(Suites, ShowTheirProblemsTablesAndFigures) {
   std::vector<std::string> options{"--suite", suite};
   if (std::string(suite) != "fft3d-interleaved") options.insert(options.end(), {"--baseline", "other.csv"});
   expect_golden(suite, shown(options));
+}
+
+// Times that other programs disturbed are shown as such and make no speed-up, neither of theirs nor of what stands against
+// them.
+TEST_F(ShownComparison, SuitesMakeNoSpeedUpOfABusyMachine) {
+  std::vector<ProblemResult> results;
+  const char* const tokens[] = {"nufft:type=3,dim=2,m=256,k=256,prec=f64,tol=1e-10",
+                                "nufft:type=3,dim=2,m=512,k=512,prec=f64,tol=1e-10"};
+  for (std::size_t p = 0; p < 2; ++p) {
+    ProblemResult& result = results.emplace_back();
+    result.problem = parse_problem(result.token = tokens[p]);
+    for (std::size_t c = 0; c < 3; ++c) {
+      result.contenders.push_back(contender(std::array{"paper", "paper as printed", "untuned"}[c], p, c));
+      result.contenders.back().too_busy = p == 0 ? c == 0 : c == 2;
+    }
+  }
+  write("run.csv", results);
+  std::istringstream lines(shown({"--suite", "nufft-type3"}));
+  std::map<std::string, std::vector<std::string>> rows;  // words of the rows with times, by their N
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line);
+    std::string n, words;
+    if (line.find("paper") == line.npos && line.find("untuned") == line.npos) continue;
+    if (in >> n && (n == "256" || n == "512")) rows[n].push_back(line);
+  }
+  ASSERT_EQ(rows["256"].size(), 3u);
+  ASSERT_EQ(rows["512"].size(), 3u);
+  for (const std::string& line : rows["256"]) EXPECT_EQ(line.find("x  "), line.npos) << line;
+  EXPECT_NE(rows["256"][0].find("~37.0 ms"), std::string::npos) << rows["256"][0];
+  EXPECT_NE(rows["512"][0].find("1.0x"), std::string::npos) << rows["512"][0];
+  EXPECT_NE(rows["512"][1].find("0.5x"), std::string::npos) << rows["512"][1];
+  EXPECT_NE(rows["512"][2].find("~111 ms"), std::string::npos) << rows["512"][2];
+  EXPECT_EQ(rows["512"][2].find("0.3x"), std::string::npos) << rows["512"][2];
 }
 
 // Every group of problems; sides that are missing, wrong, refused at first and failed.

@@ -62,6 +62,14 @@ TEST_F(BusyMachine, BenchHasNoRatioOfSuchSamples) {
   EXPECT_NE(again.out.find("too busy to judge"), std::string::npos) << "an earlier run says so too: " << again.out;
 }
 
+TEST_F(BusyMachine, ASuiteHasNoSpeedUpOfSuchSamples) {
+  const Finished result = run({"bench", "--suite", "nufft3d-cpu", "--scale", "0.004", "--rounds", "1",
+                               "--max-seconds-per-problem", "0.2", "--untuned-only", "--no-memory"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("too busy to judge this time"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("  ~"), std::string::npos) << result.out;
+}
+
 // The peer adds up directly, so that one execute takes longer than the others leave this process alone.
 TEST_F(BusyMachine, SoakHasNoRatioOfSuchSamples) {
   const std::vector<std::string> words{

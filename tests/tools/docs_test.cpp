@@ -27,6 +27,7 @@ struct Block {
   std::string language;
   std::string text;
   std::string not_run;  // the reason
+  std::string whole;    // the file of which the block is all
 };
 
 std::vector<std::string> pages() {
@@ -38,7 +39,7 @@ std::vector<std::string> pages() {
 }
 
 std::vector<Block> blocks_of(const std::string& page) {
-  static const std::regex reason("<!-- not run: (.+) -->");
+  static const std::regex reason("<!-- not run: (.+) -->"), whole("<!-- the whole of (\\S+) -->");
   std::vector<Block> blocks;
   std::istringstream text(read_text(kRoot / page));
   std::string line, before;
@@ -49,7 +50,8 @@ std::vector<Block> blocks_of(const std::string& page) {
       if (inside) {
         std::smatch match;
         const bool excused = std::regex_match(before, match, reason);
-        blocks.push_back({page, number, line.substr(3), "", excused ? match[1].str() : ""});
+        blocks.push_back({page, number, line.substr(3), "", excused ? match[1].str() : "", ""});
+        if (std::regex_match(before, match, whole)) blocks.back().whole = match[1].str();
       }
     } else if (inside) {
       blocks.back().text += line + "\n";
@@ -112,7 +114,7 @@ TEST(Docs, SayWhyACommandIsNotRun) {
 
 // Expects every line of the code in the example, in the same order. Code that needs other projects says so.
 void expect_excerpt(const Block& block, const std::string& example) {
-  if (!block.not_run.empty()) return;
+  if (!block.not_run.empty() || !block.whole.empty()) return;
   const std::string whole = read_text(kRoot / example);
   std::istringstream text(block.text);
   std::size_t at = 0;
@@ -134,12 +136,31 @@ TEST(Docs, CodeIsThatOfTheExamples) {
   for (const Block& block : cpp) expect_excerpt(block, "examples/quickstart.cpp");
 }
 
+// Who came for a transform in a language has a page with a program to copy, which the build compiles.
+TEST(Docs, EveryLanguageHasAPageWithAWholeProgram) {
+  std::vector<std::string> seen;
+  for (const std::string language : {"c", "cpp"})
+    for (const Block& block : blocks_in(language))
+      if (!block.whole.empty()) {
+        EXPECT_EQ(block.text, read_text(kRoot / block.whole)) << block.page << ":" << block.line;
+        seen.push_back(block.page + " " + block.whole);
+      }
+  EXPECT_EQ(seen, (std::vector<std::string>{"docs/c.md examples/quickstart.c", "docs/cpp.md examples/quickstart.cpp",
+                                            "docs/cuda.md examples/quickstart_cuda.cpp"}));
+}
+
 TEST(Docs, TheFigureOfTheReadmeIsDrawnFromTheMeasurements) {
   if (!has_program("gnuplot") || !has_program("python3")) GTEST_SKIP() << "no gnuplot or no Python 3";
   const ScratchFolder folder;
   const Finished done = run_program({(kRoot / "tools/draw_speed").string(), "speed.png"}, folder.path());
   EXPECT_EQ(done.code, 0) << done.err;
-  EXPECT_EQ(read_text(folder / "speed.png").substr(1, 3), "PNG");
+  // Both are drawn, and README shows both.
+  for (const char* name : {"speed.png", "speed-dark.png"}) {
+    EXPECT_EQ(read_text(folder / name).substr(1, 3), "PNG") << name;
+    EXPECT_NE(read_text(kRoot / "README.md").find("=\"docs/figures/" + std::string(name) + "\""), std::string::npos);
+    EXPECT_TRUE(fs::exists(kRoot / "docs/figures" / name)) << name;
+  }
+  EXPECT_NE(read_text(folder / "speed.png"), read_text(folder / "speed-dark.png"));
 }
 
 // The version of CMakeLists.txt, which the library reports, is that of README and of the newest release in CHANGELOG.
@@ -151,6 +172,46 @@ TEST(Docs, NameTheVersionOfTheLibrary) {
   ASSERT_TRUE(
       std::regex_search(changes, release, std::regex("\n## \\[([0-9.]+)\\] - 20[0-9]{2}-[01][0-9]-[0-3][0-9]\n")));
   EXPECT_EQ(release[1], version);
+}
+
+// But for those of developers: faults that tests ask for, and templates that are read when a program starts.
+TEST(Docs, TheCommandLinesPageNamesEveryEnvironmentVariable) {
+  const std::string page = read_text(kRoot / "docs/cli.md");
+  static const std::regex asked("getenv\\(\"(\\w+)\"\\)|variable\\(\"(\\w+)\"\\)|\"(FOURTUNE_\\w+)\"");
+  int seen = 0;
+  for (const char* folder : {"base", "db", "dropin", "generator", "runtime", "tools", "tuner"})
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      const std::string text = read_text(entry.path());
+      for (std::sregex_iterator at(text.begin(), text.end(), asked), end; at != end; ++at, ++seen) {
+        const std::string name = (*at)[1].str() + (*at)[2].str() + (*at)[3].str();
+        if (!name.starts_with("FOURTUNE_") || name.starts_with("FOURTUNE_TEST_") || name == "FOURTUNE_TEMPLATES" ||
+            name.ends_with("_H"))
+          continue;
+        EXPECT_NE(page.find("`" + name + "`"), std::string::npos) << entry.path() << " reads " << name;
+      }
+    }
+  EXPECT_GT(seen, 20);
+}
+
+// What users met, and the tests that do what they did: each named test is there.
+TEST(Docs, TestsThatThePageOfFirstUseNamesAreThere) {
+  std::string tests;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests"))
+    if (entry.path().extension() == ".cpp" || entry.path().filename() == "CMakeLists.txt")
+      tests += read_text(entry.path());
+  const std::string page = read_text(kRoot / "docs/design/first-ten-minutes.md");
+  static const std::regex name("`(\\w+)\\.([A-Z]\\w+|\\*)`");
+  int seen = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), name), end; at != end; ++at, ++seen) {
+    const std::string suite = (*at)[1].str(), one = (*at)[2].str();
+    // TEST(Suite, Name), or in CMake add_test(NAME suite.Name
+    const bool all = one == "*";
+    EXPECT_TRUE(tests.find("(" + suite + ", " + (all ? "" : one + ")")) != std::string::npos ||
+                tests.find("NAME " + suite + "." + (all ? "" : one)) != std::string::npos)
+        << suite << "." << one;
+  }
+  EXPECT_GT(seen, 20);
 }
 
 TEST(Docs, TheIndexNamesEveryPage) {

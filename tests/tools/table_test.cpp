@@ -161,6 +161,11 @@ TEST_F(Screens, BenchFoldsItsColumns) {
   const std::vector<std::string> words{"bench", "fft:type=c2c,n=64,prec=f64", "--rounds", "3", "--no-memory"};
   const auto lines = lines_of(at("80", words).out);
   EXPECT_NE(std::find(lines.begin(), lines.end(), "fft:type=c2c,n=64,prec=f64"), lines.end());
+  const auto progress =
+      std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.starts_with("[1/1] "); });
+  ASSERT_NE(progress, lines.end());
+  EXPECT_LE(progress->size(), 80u) << *progress;
+  EXPECT_TRUE((progress + 1)->starts_with("  ")) << "the contenders that did not fit: " << *(progress + 1);
   const auto all = lines_of(at("400", words).out);
   EXPECT_EQ(std::find(all.begin(), all.end(), "fft:type=c2c,n=64,prec=f64"), all.end());
 }

@@ -18,6 +18,7 @@
 #include "tuner/report/report.h"
 #include "tuner/search/replay.h"
 #include "tuner/session/pace.h"
+#include "tuner/session/problem_tuning.h"
 #include "tuner/worker/worker.h"
 
 namespace fourtune::tuner {
@@ -255,6 +256,10 @@ TEST_F(Session, ShowsWinnersAndRunnerUpsInEveryFormat) {
   for (const ShowRow& row : rows) {
     ASSERT_TRUE(row.error) << row.plan;
     EXPECT_GE(*row.error, 0);
+    if (row.in_turns) {
+      EXPECT_LE(row.gain, rows[0].gain * 1.001) << row.plan << ": no runner-up gains more than the winner";
+      EXPECT_GT(row.gain_low, 0) << row.plan;
+    }
   }
   EXPECT_EQ(rows[0].error, report.problems[0].error);
   EXPECT_EQ(rows[2].rank, 2);
@@ -268,6 +273,36 @@ TEST_F(Session, ShowsWinnersAndRunnerUpsInEveryFormat) {
   EXPECT_EQ(show_rows(store, options).size(), 3u) << "with the same numbers";
   options.here->traits = R"({"cores":77})";
   EXPECT_TRUE(show_rows(store, options).empty());
+}
+
+// Two backends, or two machines of a merged database, tune the same problem; each has an untuned plan of its own.
+TEST_F(Session, ShowsTheGainOfEachEnvironmentOverItsOwnUntunedPlan) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  const Report report = run_session(fake_session({token}, 25, 45), store, evaluator);
+  ASSERT_GT(report.problems.at(0).gain, 1);
+  db::SessionStart other;
+  other.environment = here();
+  other.environment.device = "another processor";
+  const db::SessionId session = store.begin_session(other);
+  db::Run run;
+  run.problem = token;
+  run.plan = "the only plan of another processor";
+  run.message = untuned_mark;
+  run.status = db::RunStatus::ok;
+  run.samples_ns = {1000, 1000, 1000};
+  run.stages = {{set_points_stage, 7}};
+  store.record_run(session, run);
+  run.plan = report.problems[0].winner;
+  store.record_run(session, run);
+  ShowOptions options;
+  options.here = here();
+  const auto rows = show_rows(store, options);
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows[0].plan, report.problems[0].winner);
+  EXPECT_DOUBLE_EQ(rows[0].gain, report.problems[0].gain);
+  EXPECT_DOUBLE_EQ(rows[0].gain_low, report.problems[0].gain_low);
+  EXPECT_GT(std::abs(rows[0].set_points_seconds - 7e-9), 1e-12);
 }
 
 // ---- the same session in a worker process

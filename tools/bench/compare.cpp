@@ -188,7 +188,8 @@ void run_comparison(const BenchOptions& options) {
     results.push_back(measure_problem(problem, entrants, measure));
     if (host && options.measure_memory && results.back().skipped.empty())
       measure_first_use(results.back(), entrants, options, threads);
-    fmt::print("[{}/{}] {}\n", results.size(), problems.size(), progress_line(results.back()));
+    fmt::print("{}\n", progress_line(results.back(), tuner::screen_of(stdout, options.wide),
+                                     fmt::format("[{}/{}] ", results.size(), problems.size())));
     std::fflush(stdout);
     save();
   }

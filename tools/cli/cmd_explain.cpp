@@ -111,7 +111,8 @@ void explain(const ExplainArguments& arguments) {
   }
   fmt::print("{}{}", tuner::wrapped(found.explain, 2, arguments.output.screen()),
              found.explain.ends_with('\n') ? "" : "\n");
-  const std::string memory = bytes_text(static_cast<std::int64_t>(cost.bytes));
+  // The model counts arrays; what else a small transform holds is more than those.
+  const std::string memory = cost.bytes < 4096 ? "a few KiB" : bytes_text(static_cast<std::int64_t>(cost.bytes));
   if (found.measured_seconds > 0)
     fmt::print("expected: execute {} (measured), memory {} (by the cost model)\n",
                tuner::format_seconds(found.measured_seconds), memory);

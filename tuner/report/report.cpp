@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "tuner/measure/benchmark.h"
 #include "tuner/session/problem_tuning.h"
@@ -35,12 +36,24 @@ std::vector<std::int64_t> rounds_of(const std::vector<db::StoredRun>& runs, db::
   return samples;
 }
 
+// A problem's runs in one environment. Another backend or device has run plans of its own, and another one untuned.
+std::vector<db::StoredRun> runs_in(const db::TuningStore& store, const db::StoredVerdict& verdict,
+                                   const std::vector<db::StoredSession>& sessions) {
+  std::set<db::SessionId> here;
+  for (const db::StoredSession& session : sessions)
+    if (session.environment == verdict.environment) here.insert(session.id);
+  std::vector<db::StoredRun> runs = store.runs(verdict.problem);
+  std::erase_if(runs, [&](const db::StoredRun& run) { return !here.contains(run.session); });
+  return runs;
+}
+
 class RowMaker {
  public:
-  RowMaker(const db::TuningStore& store, const db::StoredVerdict& verdict)
+  RowMaker(const db::TuningStore& store, const db::StoredVerdict& verdict,
+           const std::vector<db::StoredSession>& sessions)
       : verdict_(verdict),
         problem_(parse_problem(verdict.problem)),
-        runs_(store.runs(verdict.problem)),
+        runs_(runs_in(store, verdict, sessions)),
         evidence_(runs_),
         history_(store.history(verdict.problem, verdict.environment)) {
     const auto found = std::find_if(history_.begin(), history_.end(),
@@ -56,15 +69,7 @@ class RowMaker {
     row.objective = verdict_.objective;
     row.rounds = verdict_.rounds;
     row.in_turns = true;
-    const RatioInterval ratio = paired_ratio(rounds_of(runs_, verdict_.session, verdict_.plan),
-                                             rounds_of(runs_, verdict_.session, evidence_.untuned));
-    if (verdict_.plan == evidence_.untuned) {
-      row.gain = row.gain_low = row.gain_high = 1;
-    } else if (ratio.rounds > 0) {
-      row.gain = ratio.ratio;
-      row.gain_low = ratio.low;
-      row.gain_high = std::isfinite(ratio.high) ? ratio.high : 0;
-    }
+    set_gain_of_turns(row);
     return row;
   }
   ShowRow runner_up(int rank, const db::PlanHistory& history) const {
@@ -76,11 +81,24 @@ class RowMaker {
     if (row.in_turns) {
       row.seconds = median_interval(rounds).median * 1e-9;
       row.speed = speed_of(problem_, row.seconds);
+      set_gain_of_turns(row);
     }
     return row;
   }
 
  private:
+  // Of rounds in which the plan and the untuned one took turns, so that all such gains of a problem compare.
+  void set_gain_of_turns(ShowRow& row) const {
+    const RatioInterval ratio = paired_ratio(rounds_of(runs_, verdict_.session, row.plan),
+                                             rounds_of(runs_, verdict_.session, evidence_.untuned));
+    if (row.plan == evidence_.untuned) {
+      row.gain = row.gain_low = row.gain_high = 1;
+    } else if (ratio.rounds > 0) {
+      row.gain = ratio.ratio;
+      row.gain_low = ratio.low;
+      row.gain_high = std::isfinite(ratio.high) ? ratio.high : 0;
+    }
+  }
   ShowRow make(int rank, const std::string& plan, double seconds) const {
     ShowRow row;
     row.problem = verdict_.problem;
@@ -108,9 +126,10 @@ class RowMaker {
 
 }  // namespace
 
-std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict) {
+std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict,
+                                  const std::vector<db::StoredSession>& sessions) {
   try {
-    return RowMaker(store, verdict).winner();
+    return RowMaker(store, verdict, sessions).winner();
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -118,13 +137,14 @@ std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::Stored
 
 std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& options) {
   std::vector<ShowRow> rows;
+  const std::vector<db::StoredSession> sessions = store.sessions();
   for (const db::StoredVerdict& verdict : store.winners()) {
     if (!options.problem.empty() && verdict.problem != options.problem) continue;
     const db::Freshness fresh =
         options.here ? db::freshness(verdict.environment, *options.here) : db::Freshness::current;
     if (fresh >= db::Freshness::kindred) continue;
     try {
-      const RowMaker maker(store, verdict);
+      const RowMaker maker(store, verdict, sessions);
       rows.push_back(maker.winner());
       rows.back().freshness = fresh;
       const auto runner_ups = store.runner_ups(verdict.problem, verdict.environment);

@@ -22,7 +22,7 @@ struct ShowRow {
   std::optional<double> error;
   double set_points_seconds = 0;
   double gain = 0;                     // untuned time / this time; 0: unknown
-  double gain_low = 0, gain_high = 0;  // 95 % interval (winners only); 0: unknown
+  double gain_low = 0, gain_high = 0;  // 95 % interval, of what was timed in turns; 0: unknown
   int rounds = 0;                      // number of interleaved rounds that a winner's times come from
   bool in_turns = false;  // timed in the same rounds as the winner; otherwise by the search, alone, at another time
   std::string device;
@@ -41,8 +41,9 @@ struct ShowOptions {
 // Sorted by problem, then environment, then rank.
 std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& options);
 
-// The row of one winner; nothing where this version cannot read its problem.
-std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict);
+// The row of one winner; nothing where this version cannot read its problem. `sessions`: those of the store.
+std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict,
+                                  const std::vector<db::StoredSession>& sessions);
 
 enum class Format { table, csv, json };
 Format format_from(const std::string& name);  // Throws Error{invalid_option} with a message that lists the names.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "tuner/report/json_text.h"
 #include "tuner/report/report.h"
@@ -283,16 +284,6 @@ std::string format_trace(const Trace& trace) {
   return csv({cells});
 }
 
-std::string format_seconds(double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0) return "-";
-  const auto three = [](double value, const char* unit) {
-    const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    return fmt::format("{:.{}f} {}", value, decimals, unit);
-  };
-  if (seconds < 999.5e-9) return three(seconds * 1e9, "ns");
-  if (seconds < 999.5e-6) return three(seconds * 1e6, "us");
-  if (seconds < 999.5e-3) return three(seconds * 1e3, "ms");
-  return three(seconds, "s");
-}
+std::string format_seconds(double seconds) { return text::duration(seconds); }
 
 }  // namespace fourtune::tuner

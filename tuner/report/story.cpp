@@ -120,10 +120,12 @@ std::vector<Story> stories_of(const db::TuningStore& store) {
                                     environments.begin());
   };
   std::map<db::SessionId, std::size_t> sessions;
-  for (const db::StoredSession& session : store.sessions()) sessions[session.id] = number_of(session.environment);
+  const std::vector<db::StoredSession> stored = store.sessions();
+  for (const db::StoredSession& session : stored) sessions[session.id] = number_of(session.environment);
   std::map<std::pair<std::size_t, std::string>, ShowRow> winners;
   for (const db::StoredVerdict& verdict : store.winners())
-    if (const auto row = winner_row(store, verdict)) winners[{number_of(verdict.environment), verdict.problem}] = *row;
+    if (const auto row = winner_row(store, verdict, stored))
+      winners[{number_of(verdict.environment), verdict.problem}] = *row;
 
   std::map<std::pair<std::size_t, std::string>, Story> stories;
   for (const std::string& token : store.problems()) {

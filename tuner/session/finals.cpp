@@ -27,13 +27,19 @@ double median_seconds(const std::vector<std::int64_t>& samples) { return median_
 
 }  // namespace
 
-int ProblemTuning::library_plannings() const {
+std::vector<db::StoredRun> ProblemTuning::runs_here() const {
   std::set<db::SessionId> here;
   for (const db::StoredSession& session : context_.store.sessions())
     if (session.environment == context_.environment) here.insert(session.id);
+  std::vector<db::StoredRun> runs = context_.store.runs(token_);
+  std::erase_if(runs, [&](const db::StoredRun& run) { return !here.contains(run.session); });
+  return runs;
+}
+
+int ProblemTuning::library_plannings() const {
   int count = 0;
-  for (const db::StoredRun& run : context_.store.runs(token_))
-    if (run.plan == library_ && run.status == db::RunStatus::ok && here.contains(run.session) &&
+  for (const db::StoredRun& run : runs_here())
+    if (run.plan == library_ && run.status == db::RunStatus::ok &&
         (run.round == 0 || run.message == planned_again_mark))
       ++count;
   return count;
@@ -97,7 +103,7 @@ double ProblemTuning::set_points_of(const std::string& plan) const {
   const auto found = known_.find(plan);
   if (found != known_.end() && found->second.set_points_seconds > 0) return found->second.set_points_seconds;
   double seconds = 0;
-  for (const db::StoredRun& run : context_.store.runs(token_))
+  for (const db::StoredRun& run : runs_here())
     if (run.plan == plan)
       for (const db::StageNs& stage : run.stages)
         if (stage.stage == set_points_stage) seconds = static_cast<double>(stage.ns) * 1e-9;

@@ -96,6 +96,8 @@ class ProblemTuning {
   double candidate_timeout() const;
   EvaluationRequest request_for(const std::string& plan) const;
   void note_failure(const std::string& plan, db::RunStatus status, const std::string& message);
+  // The problem's runs in this environment.
+  std::vector<db::StoredRun> runs_here() const;
   int library_plannings() const;
   std::vector<Finalist> finalists() const;
   // Whether other load left too few rounds to decide by.

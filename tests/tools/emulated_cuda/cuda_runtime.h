@@ -1,4 +1,4 @@
-// What an emitted program and examples/cuda_streams.cpp call of CUDA's runtime, for the emulated device:
+// What an emitted program, examples/quickstart_cuda.cpp and cuda_streams.cpp call of CUDA's runtime, for the emulated device:
 // emulated_emit_test.cpp provides memory and launches.
 #pragma once
 

@@ -187,16 +187,26 @@ std::string skip_notes(std::span<const ProblemResult> results) {
   return text;
 }
 
-std::string progress_line(const ProblemResult& result) {
-  if (!result.skipped.empty()) return fmt::format("{}: skipped: {}", result.token, result.skipped);
-  std::string text = result.token + ":";
+std::string progress_line(const ProblemResult& result, const tuner::Screen& screen, const std::string& before) {
+  if (!result.skipped.empty())
+    return before +
+           tuner::wrapped(fmt::format("{}: skipped: {}", result.token, result.skipped), 2, screen, before.size());
+  std::vector<std::string> parts;
   for (const ContenderResult& one : result.contenders)
-    text += one.ran() ? fmt::format("  {} {}{}", one.name, tuner::format_seconds(one.execute.median * 1e-9),
-                                    one.right ? "" : " (wrong)")
-                      : fmt::format("  {} failed", one.name);
+    parts.push_back(one.ran()
+                        ? fmt::format("{} {}{}{}", one.name, one.too_busy ? "~" : "",
+                                      tuner::format_seconds(one.execute.median * 1e-9), one.right ? "" : " (wrong)")
+                        : one.name + " failed");
   const Comparison found = compare(result);
-  if (found.tuned_score.outcome != Outcome::none) text += "  tuned x" + score_text(found.tuned_score);
-  if (found.untuned_score.outcome != Outcome::none) text += "  untuned x" + score_text(found.untuned_score);
+  if (found.tuned_score.outcome != Outcome::none) parts.push_back("tuned x" + score_text(found.tuned_score));
+  if (found.untuned_score.outcome != Outcome::none) parts.push_back("untuned x" + score_text(found.untuned_score));
+  std::string text = before + result.token + ":";
+  std::size_t line = text.size();
+  for (const std::string& part : parts) {
+    const bool fits = screen.width == 0 || line + 2 + part.size() <= screen.width;
+    text += (fits ? "  " : "\n  ") + part;
+    line = (fits ? line : 0) + 2 + part.size();
+  }
   return text;
 }
 

@@ -33,8 +33,8 @@ std::string modes_table(std::span<const ProblemResult> results, const tuner::Scr
 std::string stages_table(std::span<const ProblemResult> results, const tuner::Screen& screen = {});
 std::string passes_table(std::span<const ProblemResult> results, const tuner::Screen& screen = {});
 std::string variants_text(std::span<const ProblemResult> results);
-// One line of progress during a run.
-std::string progress_line(const ProblemResult& result);
+// One line of progress during a run, folded between contenders where the screen is narrower. `before` begins it.
+std::string progress_line(const ProblemResult& result, const tuner::Screen& screen, const std::string& before = {});
 
 // The role's name in the CSV.
 const char* role_name(Role role);

@@ -24,8 +24,8 @@ SuiteRun::SuiteRun(const BenchOptions& options, const std::string& title, int mi
   environment_ = bench_environment(threads_, *backend_, options.device);
   for (const Peer& peer : peers_)
     environment_.peers.push_back(fmt::format("{}: {}", peer.name, peer.library->describe()));
-  fmt::print("{} on {} ({}), {} threads, {}, {}\n", title, environment_.device, environment_.isa, threads_,
-             environment_.compiler, environment_.libraries);
+  fmt::print("{} on {} ({}), {} threads, {}{}{}\n", title, environment_.device, environment_.isa, threads_,
+             environment_.compiler, environment_.compiler.empty() ? "" : ", ", environment_.libraries);
   for (const std::string& peer : environment_.peers) fmt::print("peer {}\n", peer);
   stop_on_signal();
 }
@@ -33,9 +33,9 @@ SuiteRun::SuiteRun(const BenchOptions& options, const std::string& title, int mi
 void SuiteRun::show_earlier_run(const std::string& title) {
   earlier_ = read_comparison_csv(options_.from_csv);
   environment_ = earlier_->environment;
-  fmt::print("{}, as {} has it: {} ({}), {} threads, {}, {}, {}\n", title, options_.from_csv, environment_.device,
-             environment_.isa, environment_.threads, environment_.compiler, environment_.libraries,
-             environment_.started);
+  fmt::print("{}, as {} has it: {} ({}), {} threads, {}{}{}, {}\n", title, options_.from_csv, environment_.device,
+             environment_.isa, environment_.threads, environment_.compiler, environment_.compiler.empty() ? "" : ", ",
+             environment_.libraries, environment_.started);
   for (const std::string& peer : environment_.peers) fmt::print("peer {}\n", peer);
 }
 
@@ -69,7 +69,7 @@ ProblemResult SuiteRun::measure(const Problem& problem, const std::vector<Entran
   result.skipped = why_not(problem, options_, watch_.seconds());
   if (result.skipped.empty())
     result = measure_problem(problem, entrants, measure_options(options_, *backend_, min_rounds_));
-  fmt::print("{}\n", progress_line(result));
+  fmt::print("{}\n", progress_line(result, screen()));
   std::fflush(stdout);
   all_.push_back(result);
   if (!options_.csv.empty()) write_text_file(options_.csv, comparison_csv(all_, environment_));

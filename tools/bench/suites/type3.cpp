@@ -90,16 +90,19 @@ Baseline baseline_of(const BenchOptions& options) {
   return baseline;
 }
 
-// Seconds of an execute of the contender with this name; 0 if it did not run.
-double execute_seconds(const ProblemResult* result, const std::string& name) {
+// Seconds of an execute of the contender with this name; 0 if it did not run, or the machine was too busy to judge it.
+double judged_seconds(const ProblemResult* result, const std::string& name) {
   if (result)
     for (const ContenderResult& one : result->contenders)
-      if (one.ran() && one.name == name) return one.execute.median * 1e-9;
+      if (one.ran() && !one.too_busy && one.name == name) return one.execute.median * 1e-9;
   return 0;
 }
+// 0: there is none.
+double speed_up(double there, const ContenderResult& one) {
+  return one.too_busy ? 0 : there / (one.execute.median * 1e-9);
+}
 double speed_up(const ProblemResult& result, const ContenderResult& one, const Baseline& baseline) {
-  const double there = execute_seconds(baseline.run.find(result.token), one.name);
-  return there / (one.execute.median * 1e-9);
+  return speed_up(judged_seconds(baseline.run.find(result.token), one.name), one);
 }
 
 constexpr const char* kSteps[] = {"spread", "fft", "interpolate"};
@@ -109,16 +112,16 @@ void print_table(const std::vector<ProblemResult>& results, const Baseline& base
                                               "execute", "set_points", "error", "speed-up", "over baseline"}};
   const auto times = [](double ratio) { return ratio > 0 ? fmt::format("{:.1f}x", ratio) : std::string("-"); };
   for (const ProblemResult& result : results) {
-    const double paper = execute_seconds(&result, "paper");
+    const double paper = judged_seconds(&result, "paper");
     for (const ContenderResult& one : result.contenders) {
       if (!one.ran()) continue;
       std::vector<std::string> row{fmt::format("{}", result.problem.m.value_or(0)),
                                    fmt::format("{}", result.problem.k.value_or(0)), one.name};
       for (const char* step : kSteps)
         row.push_back(one.stages.empty() ? "-" : tuner::format_seconds(stage_seconds(one, {step})));
-      const double seconds = one.execute.median * 1e-9;
-      row.insert(row.end(), {tuner::format_seconds(seconds), tuner::format_seconds(one.set_points.median * 1e-9),
-                             fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), times(paper / seconds),
+      row.insert(row.end(), {(one.too_busy ? "~" : "") + tuner::format_seconds(one.execute.median * 1e-9),
+                             tuner::format_seconds(one.set_points.median * 1e-9),
+                             fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), times(speed_up(paper, one)),
                              times(speed_up(result, one, baseline))});
       rows.push_back(std::move(row));
     }
@@ -187,9 +190,9 @@ void run_suite_nufft_type3(const BenchOptions& options) {
     add_speed_ups(results, square, baseline, speed_ups);
   }
   fmt::print(
-      "\nsteps are those of the last execute; speed-up: the paper's parameterisation with R = 3, where it is right / "
-      "this "
-      "version; as printed: with R = 2.2; over baseline: this version {} / here\n{}",
+      "\nsteps are those of the last execute; speed-up: the paper's parameterisation with R = 3, where it is right / this "
+      "version; as printed: with R = 2.2; over baseline: this version {} / here; ~: the machine was too busy to judge, and "
+      "there is no speed-up\n{}",
       baseline.device.empty() ? "of --baseline" : "on " + baseline.device, variants_text(run.all()));
   panels.push_back(std::move(speed_ups));
   if (!options.plot.empty()) fmt::print("{}\n", plot_panels(panels, options.plot));
