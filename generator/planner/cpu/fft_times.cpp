@@ -131,7 +131,8 @@ Shape shape_of(const Problem& problem) {
 // A single line, or long ones, which threads share: how many complex values each has; 0 for other transforms.
 std::int64_t shared_line(const Problem& problem, const Shape& s) {
   const std::int64_t n = s.real ? problem.n[0] / 2 : problem.n[0];
-  const bool idle = 2 * problem.batch <= s.lanes;
+  const auto batch = static_cast<std::int64_t>(s.batch), padded = (batch + s.lanes - 1) / s.lanes * s.lanes;
+  const bool idle = 4 * padded > 5 * batch;
   if (problem.dim != 1 || n < kShortLine || !(n > kLongLine || idle)) return 0;
   return s.real && (problem.n[0] % 2 != 0 || !is_smooth(n)) ? 0 : n;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "runtime/backends/cpu/base/prefetch.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 
 namespace fourtune::runtime::cpu {
@@ -89,13 +88,6 @@ void LongFft<T>::scalars(std::int64_t at, std::int64_t count, T* result) const {
   }
 }
 
-// `runs` runs of `count` elements that will be written, which another thread may have had before.
-template <class T>
-void ask_for(const std::complex<T>* at, std::int64_t step, std::int64_t count, std::int64_t runs) {
-  constexpr std::int64_t item = sizeof(std::complex<T>);
-  prefetch_to_write(at, step * item, runs, count * item);
-}
-
 template <class T>
 T* LongFft<T>::thread_work(int worker) const {
   return reinterpret_cast<T*>(work_.as<char>() + worker * work_stride_);
@@ -122,7 +114,6 @@ void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matr
   parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j2 = block * lanes, count = std::min(lanes, columns_ - j2);
     T *work = thread_work(worker), *own = work + (longest_ + 1) * 2 * lanes;
-    if (threads_ > 1) ask_for(matrix + j2, columns_, count, rows_);
     kernels_.load(work, reinterpret_cast<const T*>(in + j2 * stride), move(columns_ * stride, stride, count, 0, rows_));
     kernels_.transform(along_columns_, work);
     const bool kept = !first_scalars_.empty();

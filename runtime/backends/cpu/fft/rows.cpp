@@ -359,7 +359,9 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   const std::int64_t n = op.n[0];
   const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // too few lines for the lanes of a vector
-  const bool idle = 2 * op.batch <= simd_fft_kernels<T>().lanes;
+  // More than a quarter of the lanes would be idle.
+  const std::int64_t lanes = simd_fft_kernels<T>().lanes, padded = (op.batch + lanes - 1) / lanes * lanes;
+  const bool idle = 4 * padded > 5 * op.batch;
   if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || idle)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
