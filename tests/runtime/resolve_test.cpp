@@ -200,7 +200,7 @@ TEST_F(Resolve, ANeighboursPlanIsAdaptedToSizeAndTolerance) {
 
 // Both were seen on an H200: a plan of one transform at a time, for a batch of 12, took five times as long as the model's.
 TEST_F(Resolve, APlanOfAGpuTakesAWholeBatchWhereItTookOneBefore) {
-  traits_ = known_device("h200").value();
+  traits_ = generator::known_device("h200").value();
   const char* const batch = "nufft:type=1,n=64x32x12,m=21424,prec=f32,tol=2.5e-2,batch=12,points=radial";
   const char* const single = "nufft:type=1,n=64x32x12,m=20000,prec=f32,tol=2.5e-2,points=radial";
   generator::Plan plan = generator::default_plan(parse_problem(single), traits_);
@@ -212,7 +212,7 @@ TEST_F(Resolve, APlanOfAGpuTakesAWholeBatchWhereItTookOneBefore) {
 }
 
 TEST_F(Resolve, APlanOfAGpuIsNotBorrowedWhereTheModelExpectsMuchMoreTime) {
-  traits_ = known_device("h200").value();
+  traits_ = generator::known_device("h200").value();
   const char* const problem = "nufft:type=1,n=64x32x12,m=21424,prec=f32,tol=2.5e-2,batch=12,points=radial";
   const char* const neighbour = "nufft:type=1,n=64x32x12,m=20000,prec=f32,tol=2.5e-2,batch=4,points=radial";
   generator::Plan slow = generator::default_plan(parse_problem(neighbour), traits_);

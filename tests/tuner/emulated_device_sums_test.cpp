@@ -144,7 +144,7 @@ TEST(EmulatedDeviceSums, LeaveCoordinatesThatCostDigitsToTheHost) {
   EXPECT_FALSE(sums->sums(one.job, one.at, out));
   EXPECT_FALSE(direct_sums(one.job, sums.get(), one.at, out));
   EXPECT_EQ(out, one.by_host());
-  EXPECT_TRUE(sums->takes(1)) << "others may be nearer";
+  EXPECT_TRUE(sums->takes(1, 1)) << "others may be nearer";
 }
 
 TEST(EmulatedDeviceSums, ADeviceThatComputesWronglyIsNamed) {
@@ -183,7 +183,7 @@ TEST(EmulatedDeviceSums, WithoutACompilerTheHostSums) {
   EXPECT_FALSE(direct_sums(one.job, sums.get(), one.at, out));
   EXPECT_EQ(out, one.by_host());
   EXPECT_EQ(sums->why(), "there is no compiler today");
-  EXPECT_FALSE(sums->takes(1e30)) << "it is not asked again";
+  EXPECT_FALSE(sums->takes(2, 1e30)) << "it is not asked again";
 }
 
 TEST(EmulatedDeviceSums, TheSettingAndTheAmountOfWorkDecide) {
@@ -192,8 +192,8 @@ TEST(EmulatedDeviceSums, TheSettingAndTheAmountOfWorkDecide) {
   EXPECT_FALSE(DeviceSums::make(emulated, 0)) << "an emulator is slower than its host";
   const auto sums = DeviceSums::make(gpu, 0);
   ASSERT_TRUE(sums);
-  EXPECT_FALSE(sums->takes(1e5));
-  EXPECT_TRUE(sums->takes(1e12));
+  EXPECT_FALSE(sums->takes(1, 1e5));
+  EXPECT_TRUE(sums->takes(3, 1e12));
   const Setting setting("FOURTUNE_REFERENCES", "host");
   EXPECT_FALSE(DeviceSums::make(gpu, 0));
   const Setting other("FOURTUNE_REFERENCES", "pigeons");

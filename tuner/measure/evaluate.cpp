@@ -250,7 +250,7 @@ Spent LocalEvaluator::load(const Problem& problem, std::uint64_t seed, const std
   if (impl_->gpu) impl_->compile_ahead(problem, plans);
   impl_->data.reset();  // freed first, because two problems may not fit
   try {
-    impl_->data = std::make_unique<ProblemData>(problem, seed, impl_->recorded);
+    impl_->data = std::make_unique<ProblemData>(problem, seed, impl_->recorded, true);
     if (impl_->gpu) impl_->move_to_device();
     impl_->make_references(problem, seed);
   } catch (const std::bad_alloc&) {

@@ -307,7 +307,7 @@ class TypedData : public Data {
     job.points = view(points_), job.targets = view(targets_);
     const auto terms = static_cast<double>(ins);
     std::int64_t count = affordable(terms, device_work);
-    if (!sums || !sums->takes(terms * static_cast<double>(count))) sums = nullptr, count = affordable(terms);
+    if (!sums || !sums->takes(job.type, terms * static_cast<double>(count))) sums = nullptr, count = affordable(terms);
     const ModeSample modes_sampled = problem_.type == 1 ? sample_modes(job.n, count, seed_) : ModeSample{};
     const PointSample sampled = problem_.type == 1 ? PointSample{} : sample_points(outs, count, seed_);
     job.modes = modes_sampled.mode, job.which = sampled.index;
@@ -372,7 +372,7 @@ struct ProblemData::Impl {
   }
 };
 
-ProblemData::ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded)
+ProblemData::ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded, bool later)
     : impl_(std::make_unique<Impl>()) {
   if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
     throw Error(Status::invalid_problem, "m: a problem to be measured needs its number of points (and k for type 3)");
@@ -382,6 +382,7 @@ ProblemData::ProblemData(const Problem& problem, std::uint64_t seed, const std::
     impl_->data = std::make_unique<TypedData<float>>(problem, seed, recorded);
   else
     impl_->data = std::make_unique<TypedData<double>>(problem, seed, recorded);
+  if (!later) make_references();
 }
 ProblemData::~ProblemData() = default;
 
@@ -418,14 +419,10 @@ void ProblemData::prepare() {
   impl_->data->poison_output();
 }
 bool ProblemData::has_right_result() const { return impl_->data->right_output.data() != nullptr; }
-double ProblemData::error() {
-  make_references();
-  return impl_->data->error(Look::whole);
-}
+double ProblemData::error() const { return impl_->data->error(Look::whole); }
 
 Validation ProblemData::validate(runtime::Executor& executor, Look asked) {
   Data& data = *impl_->data;
-  make_references();
   // Pieces are used only for arrays without gaps, and only after a look at a whole result.
   const bool nufft = impl_->problem.kind == Kind::nufft;
   const bool padded = impl_->problem.fft_type == FftType::c2r && impl_->problem.place == Place::in;

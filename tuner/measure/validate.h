@@ -53,13 +53,15 @@ class ProblemData {
  public:
   // Throws Error{invalid_problem} when m or k is unknown, and std::bad_alloc when the data do not fit in memory.
   // recorded: the folder of recorded points, for problems of class recorded (recorded_points.h).
-  ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded = {});
+  // later: make_references() or take_references() comes next; else the host makes them now.
+  ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded = {},
+              bool later = false);
   ~ProblemData();
   const Problem& problem() const;
   // What making it took.
   const Spent& spent() const;
-  // Sums what the output should be, at some places; the first check does it too, where nobody did. sums: of the device
-  // whose memory is in use; null: the host. Only inputs as they were made are read, so it may come at any time.
+  // Sums what the output should be, at some places, unless that was done. sums: of the device whose memory is in use; null:
+  // the host. Only inputs as they were made are read, so it may come at any time before the first check.
   void make_references(DeviceSums* sums = nullptr);
   // Null before they are made. They serve any data of the same problem, seed and recorded points.
   std::shared_ptr<const References> references() const;
@@ -84,7 +86,7 @@ class ProblemData {
   // Whether a whole result was right; later ones are compared with it, and need no adjoint.
   bool has_right_result() const;
   // The relative l2 error of the present output array, on the sampled outputs of a forward transform.
-  double error();
+  double error() const;
   // Restores the input, fills the output with NaN, executes once forward and once adjoint, and compares. The points
   // must be set. Exceptions of the executor pass through. On a device, once a whole result has passed, later results are
   // compared with it instead of testing the adjoint: this also sees every output, and no kernel of the adjoint has to be

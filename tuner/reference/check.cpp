@@ -51,12 +51,12 @@ struct Effort {
   std::int64_t samples = 0;
   DeviceSums* sums = nullptr;
 };
-Effort effort_of(const CheckOptions& options, double terms_per_output) {
+Effort effort_of(const CheckOptions& options, int type, double terms_per_output) {
   if (options.sums) {
     CheckOptions more = options;
     more.work = options.device_work;
     const std::int64_t samples = affordable(more, terms_per_output);
-    if (options.sums->takes(terms_per_output * static_cast<double>(samples))) return {samples, options.sums};
+    if (options.sums->takes(type, terms_per_output * static_cast<double>(samples))) return {samples, options.sums};
   }
   return {affordable(options, terms_per_output), nullptr};
 }
@@ -71,7 +71,7 @@ Comparison compare_nufft(const Problem& problem, const PointView<T>& points, con
   const std::int64_t outputs = problem.type == 1   ? mode_count(problem)
                                : problem.type == 2 ? points.count
                                                    : targets.count;
-  const Effort effort = effort_of(options, static_cast<double>(inputs));
+  const Effort effort = effort_of(options, problem.type, static_cast<double>(inputs));
   const bool modes = problem.type == 1;
   const ModeSample modes_sampled = modes ? sample_modes(job.n, effort.samples, options.seed) : ModeSample{};
   const PointSample sampled = modes ? PointSample{} : sample_points(outputs, effort.samples, options.seed);

@@ -30,8 +30,8 @@ class DeviceSums {
   static constexpr double host_seconds = 20e-3;
   ~DeviceSums();
 
-  // Whether it would compute so many terms, of all outputs together.
-  bool takes(double terms) const;
+  // Whether it would compute so many terms, of all outputs together, of this type.
+  bool takes(int type, double terms) const;
   // The sums, or false where the device has none to give: coordinates so large that turns would lose digits, no compiler,
   // no memory (then why() says so, and takes() is false from now on). Throws Error{internal} that names an output where
   // the device and the host differ by more than rounding.
@@ -50,7 +50,7 @@ class DeviceSums {
 template <typename T>
 bool direct_sums(const NufftSums<T>& job, DeviceSums* device, const DeviceInput& at, ComplexSpan out) {
   const double terms = static_cast<double>(job.terms()) * static_cast<double>(job.outputs());
-  if (device && device->takes(terms) && device->sums(job, at, out)) return true;
+  if (device && device->takes(job.type, terms) && device->sums(job, at, out)) return true;
   host_sums(job, out);
   return false;
 }

@@ -38,7 +38,7 @@ __device__ inline double sums_mode(long long i, long long n, long long order) {
 __device__ inline double sums_real(const void* array, long long i, long long single) {
   return single ? static_cast<double>(static_cast<const float*>(array)[i]) : static_cast<const double*>(array)[i];
 }
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
     direct_sums(const void* x, const void* y, const void* z, const void* values, const double* outputs, double* sums,
                 long long count, long long dim, long long single, long long modes, long long n0, long long n1,
                 long long n2, long long order, double most) {
