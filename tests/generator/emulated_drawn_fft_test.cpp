@@ -64,9 +64,9 @@ TEST(EmulatedDrawnFft, LongLinesOfRealTransforms) {
 // which begin between two values that are loaded at once, values that are not neighbours, and rows in place.
 TEST(EmulatedDrawnFft, RealLinesOfHalfTheLength) {
   for (const char* token :
-       {"fft:type=r2c,n=4096,prec=f32,batch=3", "fft:type=c2r,n=4290,prec=f32,batch=3,place=in",
+       {"fft:type=r2c,n=4096,prec=f32,batch=3", "fft:type=c2r,n=8192,prec=f32,batch=2,place=in",
         "fft:type=c2r,n=18432,prec=f64,sign=-1", "fft:type=r2c,n=4302,prec=f32,batch=3,layout=1+4303/2+4311",
-        "fft:type=c2r,n=4302,prec=f32,batch=2,layout=1+2153/3+12911", "fft:type=r2c,n=134,prec=f32,batch=33",
+        "fft:type=c2r,n=8250,prec=f32,batch=2,layout=1+4127/3+24755", "fft:type=r2c,n=134,prec=f32,batch=33",
         "fft:type=r2c,n=262,prec=f64,batch=5,layout=1+263/1+140", "fft:type=r2c,n=268x3x2,prec=f32,place=in,sign=1",
         "fft:type=c2r,n=134,prec=f32,batch=33,place=in", "fft:type=c2r,n=262,prec=f64,batch=5,layout=1+140/1+263",
         "fft:type=c2r,n=134x6x5,prec=f32,batch=2,sign=-1"}) {
@@ -94,8 +94,9 @@ TEST(EmulatedDrawnFft, HooksAndOddLengthsTakeWholeLines) {
   EXPECT_TRUE(generator::fft::takes_half_lines(options));
   options.hooks[0].input_factors.assign(68, 0.5);
   EXPECT_FALSE(generator::fft::takes_half_lines(options));
-  for (const char* token : {"fft:type=c2r,n=4097,prec=f64", "fft:type=r2c,n=201,prec=f64",
-                            "fft:type=c2c,n=134,prec=f64", "fft:type=r2c,n=2048,prec=f64", "fft:type=r2c,n=1,prec=f32"})
+  for (const char* token :
+       {"fft:type=c2r,n=4097,prec=f64", "fft:type=r2c,n=201,prec=f64", "fft:type=c2c,n=134,prec=f64",
+        "fft:type=r2c,n=2048,prec=f64", "fft:type=c2r,n=4096,prec=f64", "fft:type=r2c,n=1,prec=f32"})
     EXPECT_FALSE(generator::fft::takes_half_lines(drawn_options_of(parse_problem(token), emulated()))) << token;
 }
 

@@ -84,8 +84,10 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     // Real lines of even length it convolves as complex ones of half the length.
     const bool real = kernels == 0 && problem.fft_type != FftType::c2c, halves = real && n % 2 == 0;
     const double lines = !real ? 1 : !halves ? costs.library_odd : primes.back() > 2 ? costs.library_even : 1;
-    const double convolution = costs.library_convolution * (halves ? costs.library_halves : 1) *
-                               (n > in_three_kernels ? costs.library_longest : 1);
+    const bool long_convolution = n > in_three_kernels || (halves && !one);
+    const double convolution = costs.library_convolution * (long_convolution ? costs.library_longest
+                                                            : halves         ? costs.library_halves
+                                                                             : 1);
     const double slower = convolves           ? convolution
                           : primes.back() > 2 ? one ? costs.library_mixed : costs.library_long_mixed
                           : one               ? 1
