@@ -71,9 +71,9 @@ TEST(CudaFftCompile, WinnersFitTheirBlocksWithoutSpills) {
 
 TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
   if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
-  const auto compiles = [](const EmitOptions& o) {
+  const auto compiles = [](const EmitOptions& o, int capability = 90) {
     for (const auto& kernel : emit_any_size(o).kernels) {
-      const CompiledKernel result = compile(kernel, 90);
+      const CompiledKernel result = compile(kernel, capability);
       EXPECT_EQ(result.outcome, CompileOutcome::ok) << result.log;
       EXPECT_LE(result.report.spill_store_bytes, 16) << kernel.entry;
     }
@@ -95,6 +95,8 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
       o.n = {n, 1, 1};
       for (const Precision precision : {Precision::f64, Precision::f32}) o.precision = precision, compiles(o);
     }
+    o.n = {134, 1, 1};
+    for (const int capability : {75, 80, 120}) compiles(o, capability);
   }
   o.type = FftType::c2c;
   o.n = {24, 20, 1};

@@ -13,7 +13,7 @@
 namespace fourtune::generator {
 namespace {
 
-constexpr double longest_line = 8192;  // that one kernel can transform
+constexpr double longest_line = 8192;                             // that one kernel can transform
 constexpr std::int64_t in_three_kernels = std::int64_t{1} << 19;  // the longest line that three kernels convolve
 
 // Kernels for a line of n values if one holds at most `longest`.
@@ -53,9 +53,7 @@ double convolution_seconds(const Problem& problem, const DeviceTraits& traits, c
     const bool convolves = !fft::has_codelets(n), in_one = convolves && n <= in_one_kernel;
     (in_one && d == 0 && !half ? whole : trips) += kernels_of_line(n, longest_line);
     if (!convolves) continue;
-    (half || (in_one && d > 0) ? trips : whole) += in_one                  ? 1.6
-                                                   : n <= in_three_kernels ? 5
-                                                                           : costs.convolution_long;
+    (half || (in_one && d > 0) ? trips : whole) += in_one ? 1.6 : n <= in_three_kernels ? 5 : costs.convolution_long;
     if (half && !in_one && problem.fft_type == FftType::r2c) trips += 1.25;
   }
   if (trips + whole == 0) trips = 1;  // of one value
@@ -86,8 +84,10 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     // Real lines of even length it convolves as complex ones of half the length.
     const bool real = kernels == 0 && problem.fft_type != FftType::c2c, halves = real && n % 2 == 0;
     const double lines = !real ? 1 : !halves ? costs.library_odd : primes.back() > 2 ? costs.library_even : 1;
-    const double convolution = costs.library_convolution * (halves ? costs.library_halves : 1) *
-                               (n > in_three_kernels ? costs.library_longest : 1);
+    const bool long_convolution = n > in_three_kernels || (halves && !one);
+    const double convolution = costs.library_convolution * (long_convolution ? costs.library_longest
+                                                            : halves         ? costs.library_halves
+                                                                             : 1);
     const double slower = convolves           ? convolution
                           : primes.back() > 2 ? one ? costs.library_mixed : costs.library_long_mixed
                           : one               ? 1

@@ -38,7 +38,7 @@ struct FftCosts {
   double library_work = 0.4;        // share of the peak that it reaches, as in direct DFTs of factors from 11 to 127
   double library_convolution = 5;   // the same with prime factors above 127
   double library_halves = 0.72;     // the same of real lines of even length, relative to those
-  double library_longest = 1.4;     // the same of lines of more than 2^19 values, relative to those
+  double library_longest = 1.4;     // the same of lines of more than 2^19 values, and of real ones of several kernels
   double library_launch = 4e-6;     // seconds that each of its kernels takes besides, with its part of the call
 };
 struct CostField {

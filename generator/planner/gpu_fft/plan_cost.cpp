@@ -198,8 +198,9 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) + costs.step * steps / device.clock_hz);
   // Such threads leave room for few others, and the compiler spills: 0.6 to 0.9 of the time were predicted without this.
   const bool crowds = plan.precision == Precision::f32 && g.elements_per_thread > 32;
-  const double rate = (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) *
-                          (crowds ? costs.crowded : 1) + crossing;
+  const double rate =
+      (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * (crowds ? costs.crowded : 1) +
+      crossing;
   return std::max(rate, chain) + costs.launch;
 }
 

@@ -200,7 +200,8 @@ class ByDimension {
   // Whether one kernel of the complex lines makes the half spectra, in shared memory.
   bool unfolds_inside(const EmitOptions& half) const {
     const std::int64_t n = half.n[0];
-    if (!has_codelets(n)) return shape_in_one(n, convolution_arrays(lines_of(half), 0, half.precision), half.device).has_value();
+    if (!has_codelets(n))
+      return shape_in_one(n, convolution_arrays(lines_of(half), 0, half.precision), half.device).has_value();
     const PlannedProgram planned = unfolding_plan(half);
     return planned.passes.size() == 1 && least_bytes(planned.passes.back().spec) <= half.device.shared_per_block;
   }

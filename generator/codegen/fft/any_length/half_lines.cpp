@@ -52,9 +52,9 @@ bool takes_half_lines(const EmitOptions& options) {
   const bool natural = options.order == Order::natural && options.from == Order::natural;
   if (options.type == FftType::c2c || options.n[0] % 2 != 0 || !natural || has_hooks(options.hooks[0])) return false;
   if (!has_codelets(options.n[0])) return true;
-  // Shorter lines are bound by memory in either way. Where an r2c makes its half spectrum apart, that passes through
-  // memory as often as kernels of whole lines do, unless these are three.
-  constexpr std::int64_t is_long = 4096;
+  // Shorter lines are bound by memory in either way, and a c2r loads its values twice. Where an r2c makes its half spectrum
+  // apart, that passes through memory as often as kernels of whole lines do, unless these are three.
+  const std::int64_t is_long = options.type == FftType::c2r ? 8192 : 4096;
   const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });
   if (options.n[0] < is_long || !one_dimension) return false;
   if (options.type == FftType::c2r || !unfolds_apart(options)) return true;

@@ -20,8 +20,13 @@ constexpr std::int64_t most_strided = 1024;
 std::int64_t most_line(const EmitOptions& options) {
   std::int64_t lines = options.batch;
   for (std::size_t d = 1; d < options.n.size(); ++d) lines *= options.n[d];
-  const std::int64_t held = 512 * most_held(options.precision),
-                     longest = 2 * lines >= options.device.multiprocessors ? held : 8192;
+  const std::int64_t held = 512 * most_held(options.precision), n = options.n[0];
+  // Radices of which a round would leave a thread two DFTs where registers have room for one do not fill a block either.
+  bool fills = 2 * lines >= options.device.multiprocessors;
+  if (fills && n > 8192 && n <= held)
+    for (const std::int64_t r : radices_of_line(n, options.precision))
+      fills = fills && (n / r + 511) / 512 * r <= most_held(options.precision);
+  const std::int64_t longest = fills ? held : 8192;
   for (std::int64_t most = std::min(held, longest); most > 4096; most /= 2)
     if (most * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block) return most;
   return 4096;

@@ -60,8 +60,9 @@ std::string PassWriter::load_halves_text(const Access& access, const Round& roun
   const bool folded = port.values == Values::folded;
   const std::string k = plus(access.mirror, steps);
   const auto place = [&](const std::string& position) {
-    return load_text(fmt::format("{}[{} + {}({}) * {}]", access.base, number_text(register_part(port.address, round, e)),
-                                 pass_.wide ? "(long long)" : "", position, number_text(port.mirror.stride)));
+    return load_text(fmt::format("{}[{} + {}({}) * {}]", access.base,
+                                 number_text(register_part(port.address, round, e)), pass_.wide ? "(long long)" : "",
+                                 position, number_text(port.mirror.stride)));
   };
   std::string text = "{ ";
   if (folded) {
@@ -128,7 +129,8 @@ void PassWriter::unfold_group(const Round& round, std::int64_t group, std::int64
                          number_text(port.mirror.stride));
     };
     line("{}{{", condition.empty() ? "" : fmt::format("if ({}) ", condition));
-    line("  const unsigned o = {};", steps == 0 ? fmt::format("ft_opposite({}, {})", k, n) : fmt::format("{} - ({})", n, k));
+    line("  const unsigned o = {};",
+         steps == 0 ? fmt::format("ft_opposite({}, {})", k, n) : fmt::format("{} - ({})", n, k));
     line("  const real2 b = q[{} + {}];", register_part(beside, round, e), natural ? "o" : opposite_text(layout, "o"));
     if (steps == 0)
       line("  if ({0} == 0) {1}", k,

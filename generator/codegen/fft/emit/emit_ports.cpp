@@ -181,8 +181,8 @@ void PassWriter::store_group(const Round& round, std::int64_t group, std::int64_
     const std::int64_t i = first + e;
     if (never_there(pass_.store, round, e)) continue;
     const auto [condition, place] = element(pass_.store, access, round, e);
-    const std::string store = pass_.store.values == Values::pairs ? store_pair_text(place, round, i)
-                                                                  : store_text(place, stored(i));
+    const std::string store =
+        pass_.store.values == Values::pairs ? store_pair_text(place, round, i) : store_text(place, stored(i));
     const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (!pass_.store.factors.empty() || pass_.store.scale != 1) {
       if (!guard.empty()) line("{}{{", guard);

@@ -86,8 +86,8 @@ SharedLayout unfolding_layout(const PassSpec& pass) {
 }
 
 std::string half_rule(const PassSpec& pass) {
-  const bool loads = pass.load.values == Values::pairs || pass.load.values == Values::folded ||
-                     pass.load.values == Values::unfolded;
+  const bool loads =
+      pass.load.values == Values::pairs || pass.load.values == Values::folded || pass.load.values == Values::unfolded;
   if (loads && pass.load_by != Load::plain)
     return "rule load: " + pass.title + ": real lines of half the length take load=plain";
   const bool shared = pass.resident || (!pass.apart && pass.cluster == 1 && pass.exchange != Exchange::shuffle);
