@@ -174,19 +174,11 @@ std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
   }
 }
 
-// Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. On a GPU the other
-// parameters of the plan may have no kernels for it; those of plain_steps always have.
+// Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. The rest of the plan
+// is fitted to it when it is bound.
 void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
-  const Problem problem = problem_of(request_, at_once_);
-  std::string& plan = request_.options.plan;
-  plan = with_kernel(lane->transform->plan(), problem, request_.upsampling);
-  try {
-    lane = new_lane();
-  } catch (const Error& error) {
-    if (!request_.on_device || error.status() != Status::invalid_plan) throw;
-    plan = with_kernel(plain_steps(request_.options.backend), problem, request_.upsampling);
-    lane = new_lane();
-  }
+  request_.options.plan = with_kernel(lane->transform->plan(), problem_of(request_, at_once_), request_.upsampling);
+  lane = new_lane();
   place(*lane);
 }
 

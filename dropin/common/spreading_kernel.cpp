@@ -28,8 +28,4 @@ std::string with_kernel(const std::string& plan, const Problem& problem, double 
                      plan.substr(end));
 }
 
-std::string plain_steps(const std::string& backend) {
-  return backend + ";window=pswf();sort=none;spread=points;interp=points;fft=plain";
-}
-
 }  // namespace fourtune::dropin

@@ -12,7 +12,4 @@ namespace fourtune::dropin {
 // Error{tolerance_unreachable} where no window does.
 std::string with_kernel(const std::string& plan, const Problem& problem, double upsampling);
 
-// A plan of a GPU, to which with_kernel can give any window.
-std::string plain_steps(const std::string& backend);
-
 }  // namespace fourtune::dropin

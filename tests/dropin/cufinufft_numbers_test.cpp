@@ -128,7 +128,7 @@ TEST(CufinufftNumbers, SpreadOnlyIsThatOfTheProcessorsLibrary) {
   expect_as_on_the_processor<float>({20, 21, 16}, 1e-3, 3, 2);
 }
 
-// Where parameters of the usual plan have no kernels for the window that is asked for.
+// The usual plan, which was chosen for another window, is fitted to the one that is asked for.
 TEST(CufinufftNumbers, WindowsOfEveryWidthSpreadAlone) {
   expect_as_on_the_processor<double>({96, 40}, 1e-1, 4, 0);
   expect_as_on_the_processor<double>({96, 40}, 1e-9, 1.25, 0);
