@@ -33,4 +33,8 @@ std::string nearest_word(std::string_view typed, std::span<const std::string> wo
   return nearest;
 }
 
+std::string counted(std::size_t count, std::string_view word) {
+  return std::to_string(count) + ' ' + std::string(word) + (count == 1 ? "" : "s");
+}
+
 }  // namespace fourtune

@@ -1,4 +1,4 @@
-// What somebody probably meant.
+// What somebody probably meant, and how many of it there are.
 #pragma once
 
 #include <cstddef>
@@ -15,5 +15,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // The word that is nearest to `typed`, or an empty text if none is near: a third of the typed letters may differ, but
 // one at least.
 std::string nearest_word(std::string_view typed, std::span<const std::string> words);
+
+// "1 plan", "0 plans", "12 plans", of a word that takes an s.
+std::string counted(std::size_t count, std::string_view word);
 
 }  // namespace fourtune

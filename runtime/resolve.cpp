@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/duration.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "db/lookup.h"
 #include "db/trusted_file.h"
@@ -37,6 +38,18 @@ std::string layer_name(const db::LayerReport& layer) {
 }
 std::string layer_place(const db::LayerReport& layer) {
   return layer.pack ? fmt::format("{} ({})", layer_name(layer), shown(layer.path.string())) : layer_name(layer);
+}
+
+// Of a plan that was measured on such a machine (docs/design/database.md, Staleness).
+const char* measured_by(db::Freshness freshness) {
+  switch (freshness) {
+    case db::Freshness::current:
+      return "measured on such a machine";
+    case db::Freshness::serves:
+      return "measured on such a machine, with another driver or compiler";
+    default:
+      return "measured on a machine like this, with another size or name or other versions of the libraries";
+  }
 }
 
 // Checks stored plans. Every plan that it passes over is named in the explanation and not tried again.
@@ -199,10 +212,9 @@ class Resolver {
                               text::shown(error.what(), kLongestReason));
       return false;
     }
-    const std::string validity =
-        among_ != Among::such_devices
-            ? fmt::format("measured on {}", shown(entry.verdict.environment.device))
-            : fmt::format("measurement {} on this machine", to_string(db::freshness(entry.verdict.environment, here_)));
+    const std::string validity = among_ != Among::such_devices
+                                     ? fmt::format("measured on {}", shown(entry.verdict.environment.device))
+                                     : measured_by(db::freshness(entry.verdict.environment, here_));
     explain_ +=
         fmt::format("found: {} tuned for {} in {} ({}{}{})\n", shown(entry.verdict.plan), shown(entry.verdict.problem),
                     layer_place(lookup_.layers()[entry.layer]), validity,
@@ -276,7 +288,8 @@ std::string layer_text(const db::LayerReport& layer) {
   if (layer.usable && layer.path.empty()) return {};  // there is no user's database
   if (!layer.usable)
     return fmt::format("not usable: {} ({})\n", shown(layer.path.string()), text::shown(layer.reason, kLongestReason));
-  return fmt::format("looked in: {} ({} {}{})\n", layer_place(layer), layer.verdicts, layer.pack ? "plans" : "verdicts",
+  return fmt::format("looked in: {} ({}{})\n", layer_place(layer),
+                     counted(layer.verdicts, layer.pack ? "plan" : "winner"),
                      layer.damaged > 0 ? fmt::format(", {} damaged and passed over", layer.damaged) : "");
 }
 

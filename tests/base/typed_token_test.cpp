@@ -84,5 +84,11 @@ TEST(Spelling, DistancesCountLetters) {
   EXPECT_EQ(nearest_word("", words), "");
 }
 
+TEST(Spelling, OneHasNoS) {
+  EXPECT_EQ(counted(0, "plan"), "0 plans");
+  EXPECT_EQ(counted(1, "plan"), "1 plan");
+  EXPECT_EQ(counted(12, "drawn problem"), "12 drawn problems");
+}
+
 }  // namespace
 }  // namespace fourtune

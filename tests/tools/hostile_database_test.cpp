@@ -100,7 +100,7 @@ TEST_F(HostileDatabase, DamagedRowsAreNamedAndTheOthersServe) {
   EXPECT_NE(shown.out.find("block=64"), std::string::npos) << shown.out;
   EXPECT_EQ(shown.out.find("block=33"), std::string::npos) << shown.out;
   const Finished explained = run({"explain", kSmallFft, "--backend", "cpu"});
-  EXPECT_NE(explained.out.find("1 verdicts, 1 damaged and passed over"), std::string::npos) << explained.out;
+  EXPECT_NE(explained.out.find("1 winner, 1 damaged and passed over"), std::string::npos) << explained.out;
   const Finished examined = run({"doctor"});
   EXPECT_NE(examined.out.find("1 verdict and 1 run are not what was written"), std::string::npos) << examined.out;
 }

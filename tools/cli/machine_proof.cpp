@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/spelling.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
 #include "tools/common/gpu_backends.h"
@@ -44,9 +45,9 @@ Finding prove(const Proved& proved, double seconds, const std::atomic<bool>& sto
   try {
     const HuntState state = hunt(options, listener);
     finding.state = state.failures > 0 ? State::wrong : State::ok;
-    finding.found =
-        fmt::format("{}: {} drawn problems, {} runs, {} wrong or failed",
-                    state.failures > 0 ? "goes wrong" : "computes right", state.problems, state.runs, state.failures);
+    finding.found = fmt::format("{}: {}, {}, {} wrong or failed", state.failures > 0 ? "goes wrong" : "computes right",
+                                counted(static_cast<std::size_t>(state.problems), "drawn problem"),
+                                counted(static_cast<std::size_t>(state.runs), "run"), state.failures);
   } catch (const Error& error) {
     finding.state = State::wrong;
     finding.found = fmt::format("could not be tried: {}", error.what());

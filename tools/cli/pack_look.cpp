@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "db/signature.h"
 #include "tools/cli/pack_commands.h"
@@ -166,8 +167,9 @@ void verify(const VerifyArguments& arguments) {
                                 {"signer", check.signer.empty() ? Json() : Json(check.signer)},
                                 {"faults", faults}}));
   } else if (faults.empty()) {
-    fmt::print("{}: {} {}: all {} plans and {} kernels are what was written; {}\n", text::shown(arguments.path, 4096),
-               text::shown(pack->manifest().name), text::shown(pack->manifest().version), check.plans, check.kernels,
+    fmt::print("{}: {} {}: whole, {} and {} as written; {}\n", text::shown(arguments.path, 4096),
+               text::shown(pack->manifest().name), text::shown(pack->manifest().version), counted(check.plans, "plan"),
+               counted(check.kernels, "kernel"),
                check.signer.empty() ? std::string("not signed") : "signed by " + check.signer);
   }
   if (!faults.empty()) throw Failure(fmt::format("{}: {}", arguments.path, fmt::join(faults, "; ")));
