@@ -39,15 +39,21 @@ TEST(FftFittedPlan, FitEveryDeviceAndEmit) {
   }
 }
 
+// A large batch of lines, on an H100.
+EmitOptions line_options(std::int64_t n, Precision precision) {
+  EmitOptions o;
+  o.n = {n};
+  o.batch = 100000;
+  o.precision = precision;
+  o.device = *known_device("h100");
+  return o;
+}
+
 // Lines that a thread holds: whole warps, and runs of memory for neighbouring threads.
 TEST(FftPlainPlans, ShortLinesInLargeBatchesCoalesceWhatAThreadHolds) {
   for (const std::int64_t n : {2, 3, 5, 8, 16, 17, 31, 32, 61})
     for (const Precision precision : {Precision::f32, Precision::f64}) {
-      EmitOptions o;
-      o.n = {n};
-      o.batch = 100000;
-      o.precision = precision;
-      o.device = *known_device("h100");
+      const EmitOptions o = line_options(n, precision);
       const FftPlan plan = plain_plan(o);
       SCOPED_TRACE(to_text(plan));
       ASSERT_EQ(plan.kernels.size(), 1u);
@@ -66,11 +72,7 @@ TEST(FftPlainPlans, RoundsKeepTheThreadsOfALineBusy) {
   for (std::int64_t n = 33; n <= 4096; ++n)
     for (const Precision precision : {Precision::f32, Precision::f64}) {
       if (prime_factors(n).back() > 13) continue;
-      EmitOptions o;
-      o.n = {n};
-      o.batch = 100000;
-      o.precision = precision;
-      o.device = *known_device("h100");
+      const EmitOptions o = line_options(n, precision);
       const FftPlan plan = plain_plan(o);
       const auto values = static_cast<double>(geometry(plan, 0).block_elements);
       const double threads = plan.kernels[0].with.threads;
