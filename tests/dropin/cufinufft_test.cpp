@@ -90,6 +90,38 @@ TEST(Cufinufft, PointsAreChecked) {
   EXPECT_EQ(cufinufft().call("cufinufftf_destroy", plan), 0);
 }
 
+// A plan that is made again has its kernels and its memory at once, on whichever stream.
+TEST(Cufinufft, WhatIsLikeAPlanThatHasEndedTakesItsTransform) {
+  void* const driver = ::dlopen(FOURTUNE_FAKE_CUDA, RTLD_NOW);
+  ASSERT_TRUE(driver) << ::dlerror();
+  const auto& modules = *static_cast<const int*>(::dlsym(driver, "fake_modules"));
+  alignas(256) float x[64] = {}, values[128] = {}, modes[128] = {};
+  const float* const none = nullptr;
+  int stream = 0;
+  const auto run = [&](void* on, int only, std::int64_t n) {
+    Call call;
+    call.dim = 1, call.n[0] = n;
+    Opts opts;
+    opts.gpu_stream = on, opts.gpu_spreadinterponly = only;
+    void* plan = nullptr;
+    ASSERT_EQ(status_of(call, opts, &plan), 0);
+    ASSERT_EQ(cufinufft().call("cufinufftf_setpts", plan, std::int64_t{64}, static_cast<const float*>(x), none, none, 0,
+                               none, none, none),
+              0);
+    EXPECT_EQ(cufinufft().call("cufinufftf_execute", plan, static_cast<void*>(values), static_cast<void*>(modes)), 0);
+    EXPECT_EQ(cufinufft().call("cufinufftf_destroy", plan), 0);
+  };
+  for (const int only : {0, 1}) {
+    run(nullptr, only, 60);
+    const int before = modules;
+    run(nullptr, only, 60);
+    run(&stream, only, 60);
+    EXPECT_EQ(modules, before) << only;
+    run(nullptr, only, 62);
+    EXPECT_GT(modules, before) << "another problem";
+  }
+}
+
 TEST(Cufinufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer holds freed memory back";
