@@ -1,9 +1,9 @@
 // Transforms that were destroyed by their owners and wait for the next one who asks for the same.
 //
 // Programs make and destroy plans in loops, and the simple functions do so in every call. A small transform takes longer
-// to make than to execute. Those of the processor that hold at most 4 MiB are kept, 16 at most, the least recently
-// used one goes first; so a process holds at most 64 MiB for them. All functions may be called from any thread, and in
-// the child of a fork.
+// to make than to execute. 16 are kept at most, the least recently used one goes first: of the processor those that hold
+// at most 4 MiB, of GPUs as many as hold 1 GiB together, as a device takes 10 to 90 ms to load kernels and make room even
+// for large ones. All functions may be called from any thread, and in the child of a fork.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace fourtune::dropin {
 
-// A transform of this problem (without its points) and these options, on the processor: a kept one, or a new one.
+// A transform of this problem (without its points) and these options: a kept one, on options.stream, or a new one.
 std::unique_ptr<Transform> take_transform(const std::string& token, const Options& options);
 
 // Keeps the transform, or destroys it. It was made by take_transform with these arguments.

@@ -177,7 +177,9 @@ std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
 // Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. The rest of the plan
 // is fitted to it when it is bound.
 void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
-  request_.options.plan = with_kernel(lane->transform->plan(), problem_of(request_, at_once_), request_.upsampling);
+  std::string plan = with_kernel(lane->transform->plan(), problem_of(request_, at_once_), request_.upsampling);
+  give_up(std::move(lane));
+  request_.options.plan = std::move(plan);
   lane = new_lane();
   place(*lane);
 }

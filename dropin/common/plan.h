@@ -83,7 +83,7 @@ class Plan {
   void open_device();
   std::unique_ptr<Lane> new_lane();
   // Transforms that were planned under the caller's lock are not for others, who may have none.
-  bool shares_transforms() const noexcept { return !request_.on_device && !request_.planner_lock.lock; }
+  bool shares_transforms() const noexcept { return !request_.planner_lock.lock; }
   std::unique_ptr<Lane> lane_with_points();
   void take_kernel(std::unique_ptr<Lane>& lane);
   void give_up(std::unique_ptr<Lane> lane) noexcept;

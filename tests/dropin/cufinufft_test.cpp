@@ -90,6 +90,36 @@ TEST(Cufinufft, PointsAreChecked) {
   EXPECT_EQ(cufinufft().call("cufinufftf_destroy", plan), 0);
 }
 
+// A plan that is made again has its kernels and its memory at once, on whichever stream.
+TEST(Cufinufft, WhatIsLikeAPlanThatHasEndedTakesItsTransform) {
+  void* const driver = ::dlopen(FOURTUNE_FAKE_CUDA, RTLD_NOW);
+  ASSERT_TRUE(driver) << ::dlerror();
+  const auto& modules = *static_cast<const int*>(::dlsym(driver, "fake_modules"));
+  alignas(256) float x[64] = {}, values[128] = {}, modes[128] = {};
+  const float* const none = nullptr;
+  int stream = 0;
+  const auto run = [&](void* on) {
+    Call call;
+    call.dim = 1, call.n[0] = 60;
+    Opts opts;
+    opts.gpu_stream = on, opts.gpu_spreadinterponly = 1;
+    void* plan = nullptr;
+    ASSERT_EQ(status_of(call, opts, &plan), 0);
+    ASSERT_EQ(cufinufft().call("cufinufftf_setpts", plan, std::int64_t{64}, static_cast<const float*>(x), none, none, 0,
+                               none, none, none),
+              0);
+    EXPECT_EQ(cufinufft().call("cufinufftf_execute", plan, static_cast<void*>(values), static_cast<void*>(modes)), 0);
+    EXPECT_EQ(cufinufft().call("cufinufftf_destroy", plan), 0);
+  };
+  const int none_yet = modules;
+  run(nullptr);
+  const int before = modules;
+  EXPECT_GT(before, none_yet);
+  run(nullptr);
+  run(&stream);
+  EXPECT_EQ(modules, before);
+}
+
 TEST(Cufinufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer holds freed memory back";

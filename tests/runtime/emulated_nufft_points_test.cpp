@@ -296,7 +296,7 @@ TEST(EmulatedNufftPoints, OnGridsThatBeginAtMinusPiKeepTheirDigitsAtAnyDistance)
                               problem);
   };
   const std::string processor =
-      "cpu;threads=1;window=pswf(sigma=2,width=7,fine=30x24);sort=tiles(tile=16x16);spread=direct;interp=direct;"
+      "cpu;threads=1;window=pswf(sigma=2,width=7,fine=30x24);sort=tiles(tile=16x16);spread=subgrid(cap=512,add=lock);interp=tile(cap=512);"
       "fft=pruned(rigor=estimate,block=16)";
   const std::vector<double> far{0.5, -3, 3.2, 1e10, -3e13, 1e16, 1e17, -5e18, 1e20, 1e22, 1e300, -2e222};
   const std::vector<float> far_single{0.5f, -3, 3.2f, 1e6f, -3e9f, 1e12f, 7e12f, -1e13f, 1e20f, -3e30f, 3e38f, -100};
