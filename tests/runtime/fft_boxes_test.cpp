@@ -118,8 +118,8 @@ TEST(FftBoxes, OrdersOfAxesAndThreadsDoNotChangeABit) {
 
 TEST(FftBoxes, PrimesUpToTheLargestRadixAndTheirProductsMatchTheDirectSum) {
   std::mt19937_64 random(97);
-  for (const int n : {17, 19, 23, 29, 31, 37, 41,  43,      47,     53,     59,     61,      67,
-                      71, 73, 79, 83, 89, 97, 101, 17 * 17, 2 * 97, 6 * 41, 3 * 53, 19 * 67, 16 * 31}) {
+  for (const int n : {17, 19, 23, 29, 31, 37, 41,  43,      47,     53,     59,     61,     67,
+                      71, 73, 79, 83, 89, 97, 101, 17 * 17, 2 * 97, 6 * 41, 3 * 53, 16 * 31}) {
     EXPECT_EQ(has_small_factors(n), n != 101) << n;
     for (const char* prec : {"f32", "f64"}) {
       check(problem_of(fmt::format("type=c2c,n={},prec={},batch=21", n, prec)), plan_of(FftFamily::rows), random);
