@@ -86,7 +86,7 @@ void settle_dropin(SoakArguments& arguments) {
   if (!arguments.plan.empty()) throw UsageError("--dropin and --plan: the interface has no plans", "");
   const DropIn library(options.worker.dropin);
   // A libcufinufft of the tests runs its kernels on the processor, and the caller says so.
-  if (!library.on_device() || options.worker.backend != "emulated")
+  if (!library.on_device() || capabilities_of(options.worker.backend).arrays != runtime::Arrays::aligned)
     options.worker.backend = library.on_device() ? "cuda" : "cpu";
   options.dropin_says = library.says();
   options.worker.dropin = std::filesystem::absolute(options.worker.dropin).string();
