@@ -12,7 +12,6 @@ namespace fourtune::dropin {
 namespace {
 
 constexpr std::size_t kMost = 16;
-constexpr std::int64_t kMostBytes = 4 << 20, kMostGpuBytes = std::int64_t{1} << 30;
 
 struct Kept {
   std::string key;
@@ -37,8 +36,6 @@ Store& store() {
   return *only;
 }
 
-bool on_gpu(const Options& options) { return options.backend != "cpu"; }
-
 std::string key_of(const std::string& token, const Options& options) {
   return fmt::format("{} {} {} {} {} {} {}", token, options.backend, options.device, options.threads,
                      static_cast<int>(options.mode_order), static_cast<int>(options.only), options.plan);
@@ -55,7 +52,7 @@ std::unique_ptr<Transform> take_transform(const std::string& token, const Option
     if (found != list.end()) {
       auto transform = std::move(found->transform);
       list.erase(found);
-      if (on_gpu(options)) transform->set_stream(options.stream);  // its work comes after what it has begun elsewhere
+      if (keeping.streams) transform->set_stream(options.stream);  // its work comes after what it has begun elsewhere
       return transform;
     }
   }
@@ -65,7 +62,7 @@ std::unique_ptr<Transform> take_transform(const std::string& token, const Option
 void give_transform(const std::string& token, const Options& options, std::unique_ptr<Transform> transform) noexcept
     try {
   const std::int64_t bytes = transform->memory().held;
-  if (bytes > (on_gpu(options) ? kMostGpuBytes : kMostBytes)) return;
+  if (bytes > keeping.each) return;
   std::list<Kept> first, last;  // what goes is destroyed once the mutex is free
   first.push_back({key_of(token, options), std::move(transform), bytes});
   const std::lock_guard lock(store().mutex);
@@ -76,7 +73,7 @@ void give_transform(const std::string& token, const Options& options, std::uniqu
   for (auto at = list.begin(); at != list.end();) {
     const auto here = at++;
     all += here->bytes;
-    if (++count > kMost || (on_gpu(options) && all > kMostGpuBytes)) last.splice(last.end(), list, here);
+    if (++count > kMost || all > keeping.all) last.splice(last.end(), list, here);
   }
 } catch (...) {  // without memory for the entry it is not kept
 }

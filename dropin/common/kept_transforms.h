@@ -6,12 +6,20 @@
 // for large ones. All functions may be called from any thread, and in the child of a fork.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "fourtune/transform.h"
 
 namespace fourtune::dropin {
+
+// Of each library.
+struct Keeping {
+  std::int64_t each = 0, all = 0;  // bytes that one transform, and all together, may hold
+  bool streams = false;            // the next owner may have another stream
+};
+extern const Keeping keeping;
 
 // A transform of this problem (without its points) and these options: a kept one, on options.stream, or a new one.
 std::unique_ptr<Transform> take_transform(const std::string& token, const Options& options);

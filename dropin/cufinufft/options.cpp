@@ -7,9 +7,13 @@
 #include <utility>
 
 #include "dropin/common/interface.h"
+#include "dropin/common/kept_transforms.h"
 #include "dropin/cufinufft/release.h"
 
 namespace fourtune::dropin {
+
+const Keeping keeping{std::int64_t{1} << 30, std::int64_t{1} << 30, true};
+
 namespace {
 
 std::int32_t field(const void* options, std::ptrdiff_t offset) {

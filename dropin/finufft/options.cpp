@@ -7,9 +7,13 @@
 #include <utility>
 
 #include "dropin/common/interface.h"
+#include "dropin/common/kept_transforms.h"
 #include "dropin/finufft/release.h"
 
 namespace fourtune::dropin {
+
+const Keeping keeping{4 << 20, std::int64_t{64} << 20, false};
+
 namespace {
 
 template <class T>
