@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "db/database.h"
 #include "db/tuning_store.h"
@@ -16,6 +17,10 @@ namespace fourtune::db {
 inline constexpr std::int64_t kApplicationId = 0x4654554e;  // "FTUN"
 // The version that this build writes: that of the last section of schema.sql.
 std::int64_t schema_version();
+// A digest of the names and texts of all tables and indices of a version, from a database made for it; and the one that is
+// known beforehand, which is what files are compared with (empty: none is known).
+std::string schema_digest(std::int64_t version);
+std::string_view known_schema_digest(std::int64_t version);
 
 // True for file systems on which SQLite's write-ahead log works: those of a single machine with shared memory maps.
 // Unknown ones count as shared. `magic`: f_type of statfs(2).

@@ -253,6 +253,13 @@ TEST(StoreFile, OfVersion1IsUpgradedByAWriter) {
   EXPECT_EQ(TuningStore::open_for_reading(path).verdicts().size(), 2u);
 }
 
+TEST(StoreFile, EverySchemaIsKnownBeforehand) {
+  for (std::int64_t version = 1; version <= schema_version(); ++version)
+    EXPECT_EQ(known_schema_digest(version), schema_digest(version)) << "kSchemaDigests, version " << version;
+  EXPECT_EQ(known_schema_digest(0), "");
+  EXPECT_EQ(known_schema_digest(schema_version() + 1), "");
+}
+
 // ---- places ------------------------------------------------------------------------------------------------------
 TEST(StoreFile, InAReadOnlyFolderIsReadButNotWritten) {
   for (const Journal journal : {Journal::rollback, Journal::write_ahead}) {
