@@ -16,7 +16,7 @@ const std::vector<std::string>& known_device_names();
 std::optional<DeviceTraits> known_device(std::string_view name);
 
 // What `fourtune calibrate --backend cuda` measured on an NVIDIA H200 (SXM, 132 multiprocessors at 1.98 GHz), the means of
-// two runs whose medians are within 1 % but for copy_near (3 %). known_device("h200") has them.
+// two runs whose medians are within 1 % except for copy_near (3 %). known_device("h200") has them.
 inline constexpr DeviceRates h200_rates = [] {
   DeviceRates rates;
   rates.flops32 = 63.8e12, rates.flops64 = 33.2e12;

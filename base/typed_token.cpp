@@ -20,7 +20,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Synonyms = std::vector<std::pair<const char*, Words>>;  // the right word, and others for it
 
-constexpr std::size_t kLongest = 4096;  // bytes; nobody types longer ones
+constexpr std::size_t kLongestToken = 4096;  // bytes; nobody types longer ones
 
 struct Field {
   std::string key, value;
@@ -229,7 +229,7 @@ Problem parse_typed_problem(std::string_view text) {
   try {
     return parse_problem(text);
   } catch (const Error&) {
-    if (text.size() > kLongest) throw;
+    if (text.size() > kLongestToken) throw;
   }
   Typed typed = split(text);
   read_numbers(typed);

@@ -111,7 +111,8 @@ class Resolver {
 
   // Limits the cost of a file full of plans that fit nothing.
   static constexpr std::size_t kMostPassedOver = 16;
-  // The sizes of problems that cover each other are equal, but for a type 3, where m and k may differ by a factor of 2.
+  // The sizes of problems that cover each other are equal, except for a type 3, where m and k may differ by a factor
+  // of 2.
   static constexpr double kCoveredReach = 0.6001;
 
   db::Near near(double reach) const {

@@ -52,7 +52,7 @@ struct FirstTry {
   }
 };
 
-// Each level takes half as much at a time as the one before, but for the slab.
+// Each level takes half as much at a time as the one before, except for the slab.
 SlabScheme scheme_of(SlabScheme scheme, const FirstTry& first, int slabs, int level, bool keeps) {
   scheme.slab.cut(Split::even(scheme.slab.rows, slabs));
   scheme.points = std::max(first.least_points, first.points >> level);

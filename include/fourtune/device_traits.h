@@ -9,8 +9,8 @@
 namespace fourtune {
 
 // What `fourtune calibrate` measured on a device. Cost models take these rates in place of what they assume of such a
-// device. 0: not measured. Those of a processor are of one core, but for copy_all and launch; those of a GPU are of all
-// of it.
+// device. 0: not measured. Those of a processor are of one core, except for copy_all and launch; those of a GPU are of
+// all of it.
 struct DeviceRates {
   double flops32 = 0, flops64 = 0;      // operations per second in multiply-adds, each of which is two
   double load = 0, store = 0;           // bytes per second from and to the first-level cache, or shared memory

@@ -2,8 +2,9 @@
 // docs/distributed.md has an example, docs/design/distributed.md how it works. fourtune.h has the formulas, the order of
 // modes and the element types, which are the same here.
 //
-// Every rank makes the transform with the same problem, options (but for threads, backend and device) and communicator,
-// and all ranks make the same calls in the same order: all members that are marked collective wait for the other ranks.
+// Every rank makes the transform with the same problem, options (except for threads, backend and device) and
+// communicator, and all ranks make the same calls in the same order: all members that are marked collective wait for
+// the other ranks.
 //
 // Parts. A rank holds any of the nonuniform points: its own, in any number, also none. Of uniform arrays it holds one
 // box, which modes() and the two functions beside it tell; x is the fastest dimension, boxes are dense, and the

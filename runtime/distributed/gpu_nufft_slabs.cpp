@@ -1,6 +1,6 @@
-// Types 1 and 2 by slabs whose ranks have GPUs. The steps are those of nufft_slabs.cpp but for the shared cells: points
-// near a cut are spread by both ranks (gpu_moved_points.h), and before interpolation a rank gets the planes behind its
-// own ones.
+// Types 1 and 2 by slabs whose ranks have GPUs. The steps are those of nufft_slabs.cpp except for the shared cells:
+// points near a cut are spread by both ranks (gpu_moved_points.h), and before interpolation a rank gets the planes
+// behind its own ones.
 //
 //   set_points: locate every point -> cut the grid into slabs -> move points -> sort
 //   type 1: move values -> spread -> transform and prune planes -> transposition -> lines -> modes

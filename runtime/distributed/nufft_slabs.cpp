@@ -4,7 +4,7 @@
 //   type 1: move values -> spread -> add shared cells -> transform and prune planes -> transposition -> lines -> modes
 //   type 2: modes -> lines -> transposition -> pad and transform planes -> fetch shared cells -> interpolate -> values
 //
-// Planes are pruned before the transposition, so the fine grid itself never travels, but for the few planes that two
+// Planes are pruned before the transposition, so the fine grid itself never travels, except for the few planes that two
 // ranks share. Deconvolution happens where modes are written or read. The plan says in which pieces the transposition
 // overlaps with the transforms (pipeline.h).
 #include <fmt/format.h>

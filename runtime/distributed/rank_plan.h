@@ -71,7 +71,7 @@ struct RankPlan {
   RankGrid grid;  // slabs and pencils
   Chunks chunks;
   Exchange exchange = Exchange::host;  // of ranks with GPUs
-  generator::Plan local;               // slabs and pencils: of every rank, but for its number of threads
+  generator::Plan local;               // slabs and pencils: of every rank, except for its number of threads
   std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
 };
 

@@ -4,7 +4,7 @@
 #
 #   ./run.sh SECONDS [TARGET...]     every target at once, on all processors, for so long
 #
-# JOBS: processes together (default: all processors). RUNS: at most so many inputs a process (default: no limit).
+# JOBS: processes together (default: all processors). RUNS: at most so many inputs per process (default: no limit).
 # TARGETS, CORPUS: folders of programs and of examples (default: beside this script). OUT: where inputs that reach new
 # code, those that fail, and the logs go (default: ./out). Ends with 1 when something failed; each such input is named,
 # and the target run with it alone repeats the failure.

@@ -317,7 +317,7 @@ TEST(EmulatedFft, StridesAndDistances) {
   o.input = ArrayLayout{{2, 30, 310}, 2000};
   o.output = ArrayLayout{{1, 13, 131}, 800};
   EXPECT_LT(program_error(emit_any_size(o), o), allowed(o));
-  // Dense but for gaps between the transforms, of the size of the other rectangle.
+  // Dense except for gaps between the transforms, of the size of the other rectangle.
   o.n = {8, 4, 6};
   o.input = o.output = ArrayLayout{{1, 8, 32}, 6 * 6 * 8};
   EXPECT_LT(program_error(emit_any_size(o), o), allowed(o));

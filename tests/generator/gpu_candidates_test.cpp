@@ -163,7 +163,7 @@ TEST(GpuFftCost, OfKernelsThatDoNotFillTheDeviceGrowsNoFasterThanTheirNumber) {
   EXPECT_GT(seconds("fft:type=c2c,n=1024,prec=f32,batch=65536"), 50 * one);
 }
 
-// Half spectra are half of the work along the other dimensions, but for what comes before x in an r2c.
+// Half spectra are half of the work along the other dimensions, except for what comes before x in an r2c.
 TEST(GpuFftCost, OfRealTransformsCountsWhatIsHalved) {
   const DeviceTraits h200 = *known_device("h200");
   const auto seconds = [&](const char* token, const char* kernels) {

@@ -2,6 +2,8 @@
 // that evaluate the window itself.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -246,6 +248,20 @@ inline runtime::emulated::Program compiled_quickly(const GpuProgram& program) {
 inline std::string wrong(const Case& c, const Prepared& p, std::span<const std::byte> second) {
   const double error = distance(unpacked(second, c.shape.precision), p.right);
   return error <= p.allowed ? "" : "relative error " + std::to_string(error);
+}
+
+// Threads and blocks run forward and in reverse.
+inline void expect_direct_sums(const Case& c) {
+  const Prepared p = prepare(c);
+  auto program = compiled_quickly(p.program);
+  for (const auto order : {runtime::emulated::Order::forward, runtime::emulated::Order::reverse}) {
+    RunOptions options;
+    options.threads = options.blocks = order;
+    std::vector<std::byte> first = p.first, second = p.second;
+    program.run(first, second, options);
+    if (p.right.empty()) continue;
+    EXPECT_EQ(wrong(c, p, second), "");
+  }
 }
 
 inline Case spreading(const std::string& name, int dim, Precision precision, int width, Spread family) {

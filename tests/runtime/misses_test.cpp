@@ -210,11 +210,11 @@ TEST_F(Misses, AProcessThatIsKilledLosesOneLineAtMost) {
         if (add_miss(file(), {"cpu", std::string(200, 'y'), 1, 1}).empty() && ::write(ends[1], "x", 1) != 1) ::_exit(1);
     }
     ::close(ends[1]);
+    char bytes[1 << 16];
+    std::int64_t acknowledged = ::read(ends[0], bytes, 1);  // it has begun
     std::this_thread::sleep_for(std::chrono::milliseconds(30 + 10 * round));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    char bytes[1 << 16];
-    std::int64_t acknowledged = 0;
     for (ssize_t got; (got = ::read(ends[0], bytes, sizeof bytes)) > 0;) acknowledged += got;
     ::close(ends[0]);
     ASSERT_GT(acknowledged, 0);

@@ -40,7 +40,7 @@ TEST_F(BusyMachine, RunSaysThatItCouldNotJudge) {
 }
 
 TEST_F(BusyMachine, TuneCrownsNoWinner) {
-  const Finished result = run({"tune", token, "--seconds", "1", "--quiet", "--json"});
+  const Finished result = run({"tune", token, "--seconds", "30", "--max-evaluations", "2", "--quiet", "--json"});
   EXPECT_EQ(result.code, 1) << result.out;
   EXPECT_NE(result.err.find("too busy to judge"), std::string::npos) << result.err;
   const auto report = nlohmann::json::parse(result.out).at(0);
@@ -53,7 +53,7 @@ TEST_F(BusyMachine, TuneCrownsNoWinner) {
 TEST_F(BusyMachine, BenchHasNoRatioOfSuchSamples) {
   const std::string csv = (folder / "out.csv").string();
   const Finished result =
-      run({"bench", token, "--rounds", "2", "--max-seconds-per-problem", "1", "--no-memory", "--csv", csv});
+      run({"bench", token, "--rounds", "2", "--max-seconds-per-problem", "60", "--no-memory", "--csv", csv});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.out.find("too busy to judge"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("this machine was busy in "), std::string::npos) << result.out;
@@ -64,7 +64,7 @@ TEST_F(BusyMachine, BenchHasNoRatioOfSuchSamples) {
 
 TEST_F(BusyMachine, ASuiteHasNoSpeedUpOfSuchSamples) {
   const Finished result = run({"bench", "--suite", "nufft3d-cpu", "--scale", "0.004", "--rounds", "1",
-                               "--max-seconds-per-problem", "3", "--untuned-only", "--no-memory"});
+                               "--max-seconds-per-problem", "60", "--untuned-only", "--no-memory"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.out.find("too busy to judge this time"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("  ~"), std::string::npos) << result.out;

@@ -180,7 +180,7 @@ TEST(SoakCase, EveryOptionIsDrawnNowAndThen) {
   EXPECT_EQ(seen.size(), 23u);
 }
 
-// Distinct coordinates along x of both sides, but for the two points that define the extent.
+// Distinct coordinates along x of both sides, except for the two points that define the extent.
 std::pair<std::size_t, std::size_t> places_of(const std::string& words) {
   const auto points =
       make_case_points<double>(parse_case("nufft:type=3,dim=1,m=400,k=300,prec=f64,tol=1e-6" + words), 0);

@@ -120,8 +120,8 @@ std::string nufft_kernels_text(const generator::nufft::Standalone& transform) {
 
 bool is_token(const std::string& text) { return text.rfind("fft:", 0) == 0 || text.rfind("nufft:", 0) == 0; }
 
-// The subject: a plan in the notation, or the program of a problem, which may have no such plan.
-struct Subject {
+// What is emitted: a plan in the notation, or the program of a problem, which may have no such plan.
+struct Emitted {
   DeviceTraits device;
   fft::EmitOptions options;
   std::optional<fft::FftPlan> notation;
@@ -129,8 +129,8 @@ struct Subject {
   generator::Plan plan;  // plan of the problem
 };
 
-Subject subject_of_plan(const EmitArguments& arguments, const DeviceTraits& device) {
-  Subject out{device, {}, fft::bind(fft_plan_argument(arguments.plan), device, arguments.batch), {}, {}};
+Emitted subject_of_plan(const EmitArguments& arguments, const DeviceTraits& device) {
+  Emitted out{device, {}, fft::bind(fft_plan_argument(arguments.plan), device, arguments.batch), {}, {}};
   fft::EmitOptions& options = out.options;
   options.n = fft::lengths(*out.notation);
   options.precision = out.notation->precision;
@@ -153,8 +153,8 @@ generator::Plan plan_of_problem(const EmitArguments& arguments, const Problem& p
   return plan;
 }
 
-Subject subject_of_problem(const EmitArguments& arguments, const DeviceTraits& device) {
-  Subject out{device, {}, {}, parse_typed_problem(arguments.plan), {}};
+Emitted subject_of_problem(const EmitArguments& arguments, const DeviceTraits& device) {
+  Emitted out{device, {}, {}, parse_typed_problem(arguments.plan), {}};
   const Problem& problem = *out.problem;
   out.plan = plan_of_problem(arguments, problem, device);
   if (problem.kind == Kind::nufft) return out;
@@ -174,7 +174,7 @@ bool dense_complex(const Problem& problem) {
          problem.order != SpectrumOrder::unreversed;
 }
 
-generator::GpuProgram program_of(const Subject& subject) {
+generator::GpuProgram program_of(const Emitted& subject) {
   if (!subject.problem) return fft::emit_program(*subject.notation, subject.options);
   auto program = generator::gpu_fft_program(*subject.problem, subject.plan, subject.device);
   if (!program) throw UsageError("fft=cufft is the library: there is nothing to emit", "--plan 'cuda;fft=plain'");
@@ -195,7 +195,7 @@ std::string text_of(const EmitArguments& arguments) {
     return fmt::format("// {}\n{}", codelet.algorithm, fft::codelet_text(codelet));
   }
   const DeviceTraits device = gpu_traits(arguments.device);
-  const Subject subject =
+  const Emitted subject =
       is_token(arguments.plan) ? subject_of_problem(arguments, device) : subject_of_plan(arguments, device);
   const std::string title =
       subject.problem ? generator::to_text(subject.plan, *subject.problem) : fft::to_text(*subject.notation);

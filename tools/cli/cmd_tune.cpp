@@ -290,7 +290,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("PROBLEM", arguments.tokens, "Problem tokens")->type_name("TOKEN");
   command
       .add_option("--problems", arguments.file,
-                  "Problems from a file, one a line, or builtin:quick, builtin:papers, "
+                  "Problems from a file, one per line, or builtin:quick, builtin:papers, "
                   "builtin:applications; or one in the format T1 (`fourtune export`)")
       ->type_name("FILE");
   command

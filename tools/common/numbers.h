@@ -1,4 +1,5 @@
-// Numbers of the command line: what is none, or outside its range, is refused in plain words; times may have a unit.
+// Numbers of the command line: a word that is no number, or is outside its range, is refused in plain words; times may
+// have a unit.
 #pragma once
 
 #include <fmt/format.h>

@@ -70,7 +70,7 @@ double modelled_seconds(const Results& results, const Task& task, const Version&
 }
 
 std::string table_two(const Results& results, const tuner::Screen& screen) {
-  Rows rows{{"task", "grid", "points a rank", "ranks", "version", "create", "points there", "set_points", "execute",
+  Rows rows{{"task", "grid", "points per rank", "ranks", "version", "create", "points there", "set_points", "execute",
              "back", "exchange", "total", "again", "peer's execute / this", "total", "again", "error"}};
   for (const Task& task : results.tasks) {
     std::vector<int> places{1};
@@ -169,7 +169,7 @@ std::string csv_text(const Results& results) {
 std::string plot(const Results& results, const std::string& path) {
   std::vector<Panel> panels;
   for (const Task& task : results.tasks) {
-    Panel panel{fmt::format("Figure 9: {}, {} points a rank", task.name, *task.problem.m), "ranks", "seconds", {}};
+    Panel panel{fmt::format("Figure 9: {}, {} points per rank", task.name, *task.problem.m), "ranks", "seconds", {}};
     for (const Version& version : task.versions)
       for (const Measured& one : version.by_ranks) {
         const RoundTimes t = one.median();

@@ -12,7 +12,7 @@ struct Network {
 };
 
 // Seconds in which `gpus` GPUs add up arrays of so many bytes, and each keeps a part; or in which every one fetches the
-// parts of the others. Nodes are full but for a single one, which may have fewer GPUs.
+// parts of the others. Nodes are full except for a single one, which may have fewer GPUs.
 double exchange_seconds(double bytes, int gpus, const Network& network);
 
 // The bytes per second of a node's links that make the exchange of so many bytes by two GPUs take so long.

@@ -98,9 +98,9 @@ void vary_nufft(SoakCase& one, Random& random, double bytes) {
   Problem& problem = one.problem;
   constexpr std::array kClasses{PointClass::uniform, PointClass::cluster, PointClass::radial,
                                 PointClass::spiral,  PointClass::stack,   PointClass::ewald};
-  constexpr std::array kScatters{Scatter::far, Scatter::folded, Scatter::duplicated, Scatter::borders};
+  constexpr std::array kMoves{Scatter::far, Scatter::folded, Scatter::duplicated, Scatter::borders};
   if (chance(random, 0.25)) problem.points = one_of(random, kClasses);
-  if (chance(random, 0.4)) one.scatter = one_of(random, kScatters);
+  if (chance(random, 0.4)) one.scatter = one_of(random, kMoves);
   if (chance(random, 0.15)) one.trust = true;
   if (problem.type == 3) return vary_type3(one, random, bytes);
   if (chance(random, 0.25)) one.order = ModeOrder::fft;

@@ -221,7 +221,7 @@ std::optional<std::string> too_large(const std::vector<runtime::KernelReport>& k
   for (const runtime::KernelReport& kernel : kernels) {
     if (kernel.blocks < 1) return "kernel " + kernel.entry + ": no block fits a multiprocessor";
     if (kernel.spill_bytes > most_spill_bytes)
-      return "kernel " + kernel.entry + " spills " + std::to_string(kernel.spill_bytes) + " bytes a thread";
+      return "kernel " + kernel.entry + " spills " + std::to_string(kernel.spill_bytes) + " bytes per thread";
   }
   return std::nullopt;
 }

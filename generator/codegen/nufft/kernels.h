@@ -132,7 +132,7 @@ class Kernels {
   KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, const Block& block,
                       bool with_window = true) const;
   std::string suffix() const;
-  // The same for every shape, but for the type of counts (templates/nufft_scan.cuh).
+  // The same for every shape, except for the type of counts (templates/nufft_scan.cuh).
   KernelSource scan_kernel(const std::string& name, int pass) const;
   // The sort's launches (emit_sort.cpp).
   struct SortLaunches;

@@ -40,7 +40,7 @@ RowsPrices prices_here(RowsPrices price, const Slowness& slow) {
   price.block *= slow.scalar, price.call *= slow.scalar;
   return price;
 }
-// FFTW's vectors are as narrow on every processor, so that its code runs at the clock, but for what misses a cache.
+// FFTW's vectors are as narrow on every processor, so that its code runs at the clock, except for what misses a cache.
 LibraryPrices prices_here(LibraryPrices price, const Slowness& slow) {
   for (double* const one : {&price.bit, &price.odd, &price.medium, &price.prime, &price.line, &price.transform,
                             &price.odd_real, &price.real, &price.call})

@@ -39,10 +39,10 @@ double copy_seconds(const Problem& problem, const DeviceTraits& traits, const ff
   return bytes / std::max(1.0, costs.copy * traits.memory_bandwidth * (cached ? costs.cached : 1));
 }
 
-// Our convolutions, from traffic alone, but for 1.6 trips that arithmetic takes within a kernel (120 lengths on an H200
-// took 1.4 to 2.6 trips in all), as lengths grow by a factor of two to four. Those along x of real transforms of odd length
-// compute with complex lines, and long ones pass through memory as such; of even length (`halves`) with half of them, and
-// where an r2c makes its half spectra apart, they pass once more.
+// Our convolutions, from traffic alone, except for 1.6 trips that arithmetic takes within a kernel (120 lengths on an
+// H200 took 1.4 to 2.6 trips in all), as lengths grow by a factor of two to four. Those along x of real transforms of
+// odd length compute with complex lines, and long ones pass through memory as such; of even length (`halves`) with half
+// of them, and where an r2c makes its half spectra apart, they pass once more.
 double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs,
                            bool halves) {
   constexpr std::int64_t in_one_kernel = 4096;

@@ -175,7 +175,7 @@ std::string kernel_report(const FftPlan& plan, int k, const DeviceTraits* device
   if (kernel.with.threads == 0 || kernel.with.tile[0] == 0) return out;
   out += fmt::format("  {}; {}\n", tile_words(plan, k), runs_words(plan, k));
   out += fmt::format(
-      "  exchange {}, {}, banks {}; twiddles {}; loads {}{}{}; about {} registers a thread\n",
+      "  exchange {}, {}, banks {}; twiddles {}; loads {}{}{}; about {} registers per thread\n",
       name_of(exchanges, kernel.with.exchange), name_of(parts_names, kernel.with.parts),
       name_of(banks_names, kernel.with.banks), name_of(twiddles, kernel.with.twiddle), name_of(loads, kernel.with.load),
       kernel.with.pipeline > 0 ? fmt::format(", landing buffers {}", kernel.with.pipeline) : "",

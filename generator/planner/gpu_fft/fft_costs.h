@@ -32,7 +32,7 @@ struct FftCosts {
   double library_trip = 0.9;      // the same of the library's kernels for powers of two
   double library_mixed = 1.2;     // time of its kernels for other lengths, relative to those
   double library_odd = 1.8;       // the same for real lines of odd length, which it computes as complex ones
-  double library_even = 1.3;      // the same for real lines of even length, but for powers of two
+  double library_even = 1.3;      // the same for real lines of even length, except for powers of two
   double library_long = 1.2;      // the same of each kernel of a long power of two
   double library_long_mixed = 1.7;  // the same of another long line
   double library_work = 0.4;        // share of the peak that it reaches, as in direct DFTs of factors from 11 to 127

@@ -47,7 +47,7 @@ class Engine {
   void attach(const GuardedMemory& buffer, bool initialised);
   // Throws KernelFault. The engine can launch again afterwards.
   // Of the launches of a call, kernels that wait for the earlier ones themselves start before these have ended
-  // (templates/launch_order.cuh), but for the first one. A new engine begins a call.
+  // (templates/launch_order.cuh), except for the first one. A new engine begins a call.
   void begin_call() { call_first_ = serial_; }
   void launch(Module& module, const generator::KernelSource& source, const generator::Extent3& grid, void** arguments);
 

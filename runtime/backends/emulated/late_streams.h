@@ -9,7 +9,7 @@
 namespace fourtune::runtime::emulated {
 
 // In the memory of this process. Executors and libraries do their work at once, so Lane::work is never behind. All
-// emulated devices reach all memory, but for what a test places (placed_arrays.h).
+// emulated devices reach all memory, except for what a test places (placed_arrays.h).
 std::unique_ptr<DeviceStreams> late_streams(int device);
 
 }  // namespace fourtune::runtime::emulated

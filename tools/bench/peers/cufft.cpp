@@ -14,7 +14,7 @@ namespace {
 
 namespace cuda = runtime::cuda;
 
-struct Api {
+struct CufftApi {
   int (*get_version)(int*);
   int (*create)(int*);
   int (*destroy)(int);
@@ -34,7 +34,7 @@ void check(int code, const char* step) {
 
 class CufftContender final : public Contender {
  public:
-  CufftContender(const Api& api, const Problem& problem) : api_(api), problem_(problem) {
+  CufftContender(const CufftApi& api, const Problem& problem) : api_(api), problem_(problem) {
     if (problem.order != SpectrumOrder::natural) throw Failure("refuses: cuFFT has the natural order only");
     const cuda::CufftLayout in = cuda::cufft_layout(resolved_input_layout(problem), input_sizes(problem), problem.dim);
     const cuda::CufftLayout out =
@@ -110,7 +110,7 @@ class CufftContender final : public Contender {
     return single ? cuda::CUFFT_C2C : cuda::CUFFT_Z2Z;
   }
 
-  const Api& api_;
+  const CufftApi& api_;
   const Problem problem_;
   int plan_ = 0;
 };
@@ -144,7 +144,7 @@ class CufftPeer final : public PeerLibrary {
   }
 
  private:
-  Api api_{};
+  CufftApi api_{};
   int version_ = 0;
 };
 

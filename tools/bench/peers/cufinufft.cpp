@@ -54,18 +54,9 @@ struct Interface {
   int (*destroy)(void*) = nullptr;
 };
 
-struct Loaded {
+struct Loaded : InBothPrecisions<Interface> {
   const char* version = "";
   Options defaults;
-  Interface<float> single;
-  Interface<double> twice;
-  template <class T>
-  const Interface<T>& of() const {
-    if constexpr (sizeof(T) == 4)
-      return single;
-    else
-      return twice;
-  }
 };
 
 void find_layout(void (*default_opts)(void*), const std::string& path, Loaded& loaded) {

@@ -13,6 +13,8 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/bench/peers/symbol.h"
+
 namespace fourtune::tools {
 namespace {
 
@@ -233,19 +235,10 @@ std::string find_finufft_version(const std::string& path) {
   return version;
 }
 
-struct FinufftLibrary::Loaded {
+struct FinufftLibrary::Loaded : InBothPrecisions<Interface> {
   std::string path, version, fft;
   Layout layout{};
   OptionsBuffer defaults;
-  Interface<float> single;
-  Interface<double> twice;
-  template <class T>
-  const Interface<T>& of() const {
-    if constexpr (sizeof(T) == 4)
-      return single;
-    else
-      return twice;
-  }
 };
 
 FinufftLibrary::FinufftLibrary(const std::string& path) : loaded_(std::make_unique<Loaded>()) {

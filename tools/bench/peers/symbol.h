@@ -19,4 +19,19 @@ void find_symbol(void* library, const std::string& path, const std::string& symb
   function = reinterpret_cast<Function>(found);
 }
 
+// The functions of a library that has one of each kind for either precision.
+template <template <class> class Interface>
+struct InBothPrecisions {
+  Interface<float> single;
+  Interface<double> twice;
+
+  template <class T>
+  const Interface<T>& of() const {
+    if constexpr (sizeof(T) == 4)
+      return single;
+    else
+      return twice;
+  }
+};
+
 }  // namespace fourtune::tools

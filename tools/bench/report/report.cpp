@@ -38,10 +38,11 @@ std::string score_text(const Score& score) {
 }
 
 std::string remark(const ContenderResult* ours, const ContenderResult* peer) {
-  if ((ours && ours->too_busy) || (peer && peer->too_busy)) return "too busy to judge";
-  if (!peer) return {};
-  if (!peer->refusal.empty()) return peer->right ? "peer refused" : "peer refused, forced: wrong";
-  return peer->right ? "" : "peer wrong";
+  std::string said;
+  if (peer && !peer->refusal.empty()) said = peer->right ? "peer refused" : "peer refused, forced: wrong";
+  if (peer && peer->refusal.empty() && !peer->right) said = "peer wrong";
+  if ((ours && ours->too_busy) || (peer && peer->too_busy)) said += said.empty() ? "too busy to judge" : ", too busy";
+  return said;
 }
 
 // Half the width of the interval, relative to the median.

@@ -1,0 +1,36 @@
+# The order in which ctest starts tests, and how many of its places each takes. ctest reads this file after the lists of
+# tests that the programs wrote (tests/CMakeLists.txt).
+
+# Tests above two seconds (docs/design/testing.md) start first, so that none of them runs alone at the end; those above ten
+# before the others.
+set(longest "^tools[.]TuneDrawn[.]T" "^tuner[.]EmulatedNufftTuning[.]" "^runtime[.]Cuda(Fft|Nufft)Compile[.]")
+set(long "^tools[.](BusyMachine|TuneDrawn|EmitCommand|EmulatedEmit|MakePack|Screens|Soak|SoakDraw|BenchSuites)[.]"
+         "^tools[.]Docs/" "^tuner[.](Session|WorkerSession|Sensors|CompilerProcess|Killed)[.]"
+         "^db[.]Packs[.]" "^runtime[.](TwoGpus|FftwMemory|Orders|EmulatedDevices)[.]"
+         "^accuracy[.].*Type3Validity[.]")
+# Tests that tune or measure for a given time. With two places each, they have a third of a processor or more. Busy loops
+# are meant to disturb what runs in their own test, so one of them at a time is enough.
+set(timed "^tools[.](TuneDrawn|TuneMisses|ObjectiveCommand|CalibrateCommand|Shards)[.]"
+          "^tuner[.](EmulatedNufftTuning|EmulatedTuning|Session|WorkerSession|Killed)[.]")
+set(disturbing "^tools[.]BusyMachine[.]")
+foreach(property longest long timed disturbing)
+  list(JOIN ${property} "|" ${property})
+endforeach()
+
+get_cmake_property(lists VARIABLES)
+list(FILTER lists INCLUDE REGEX "_TESTS$")
+foreach(list ${lists})
+  foreach(test ${${list}})
+    if(test MATCHES "${longest}")
+      set_tests_properties("${test}" PROPERTIES COST 20)
+    elseif(test MATCHES "${long}")
+      set_tests_properties("${test}" PROPERTIES COST 10)
+    endif()
+    if(test MATCHES "${timed}")
+      set_tests_properties("${test}" PROPERTIES PROCESSORS 2)
+    endif()
+    if(test MATCHES "${disturbing}")
+      set_tests_properties("${test}" PROPERTIES RESOURCE_LOCK busy)
+    endif()
+  endforeach()
+endforeach()
