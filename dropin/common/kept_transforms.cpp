@@ -16,6 +16,7 @@ constexpr std::size_t kMost = 16;
 struct Kept {
   std::string key;
   std::unique_ptr<Transform> transform;
+  int device = 0;
   std::int64_t bytes = 0;
 };
 
@@ -62,9 +63,10 @@ std::unique_ptr<Transform> take_transform(const std::string& token, const Option
 void give_transform(const std::string& token, const Options& options, std::unique_ptr<Transform> transform) noexcept
     try {
   const std::int64_t bytes = transform->memory().held;
-  if (bytes > keeping.each) return;
+  const std::int64_t most = keeping.all(options.device);
+  if (bytes > std::min(keeping.each, most)) return;
   std::list<Kept> first, last;  // what goes is destroyed once the mutex is free
-  first.push_back({key_of(token, options), std::move(transform), bytes});
+  first.push_back({key_of(token, options), std::move(transform), options.device, bytes});
   const std::lock_guard lock(store().mutex);
   auto& list = store().list;
   list.splice(list.begin(), first);
@@ -72,8 +74,9 @@ void give_transform(const std::string& token, const Options& options, std::uniqu
   std::size_t count = 0;
   for (auto at = list.begin(); at != list.end();) {
     const auto here = at++;
-    all += here->bytes;
-    if (++count > kMost || all > keeping.all) last.splice(last.end(), list, here);
+    const bool beside = here->device == options.device;
+    if (beside) all += here->bytes;
+    if (++count > kMost || (beside && all > most)) last.splice(last.end(), list, here);
   }
 } catch (...) {  // without memory for the entry it is not kept
 }

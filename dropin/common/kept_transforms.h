@@ -2,8 +2,9 @@
 //
 // Programs make and destroy plans in loops, and the simple functions do so in every call. A small transform takes longer
 // to make than to execute. 16 are kept at most, the least recently used one goes first: of the processor those that hold
-// at most 4 MiB, of GPUs as many as hold 1 GiB together, as a device takes 10 to 90 ms to load kernels and make room even
-// for large ones. All functions may be called from any thread, and in the child of a fork.
+// at most 4 MiB, of each GPU as many as hold 1/32 of its memory together, or 1 GiB if that is less, as a device takes 10 to
+// 90 ms to load kernels and make room even for large ones. All functions may be called from any thread, and in the child of
+// a fork.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ namespace fourtune::dropin {
 
 // Of each library.
 struct Keeping {
-  std::int64_t each = 0, all = 0;  // bytes that one transform, and all together, may hold
-  bool streams = false;            // the next owner may have another stream
+  std::int64_t each = 0;               // bytes that one transform may hold
+  std::int64_t (*all)(int) = nullptr;  // and all those of a device together
+  bool streams = false;                // the next owner may have another stream
 };
 extern const Keeping keeping;
 

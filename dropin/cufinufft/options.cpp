@@ -8,13 +8,21 @@
 
 #include "dropin/common/interface.h"
 #include "dropin/common/kept_transforms.h"
+#include "dropin/cufinufft/device_memory.h"
 #include "dropin/cufinufft/release.h"
 
 namespace fourtune::dropin {
 
-const Keeping keeping{std::int64_t{1} << 30, std::int64_t{1} << 30, true};
-
 namespace {
+
+constexpr std::int64_t kMostKept = std::int64_t{1} << 30;
+
+// Small devices are shared with the program's arrays.
+std::int64_t most_kept(int device) {
+  constexpr std::int64_t kShare = 32;
+  const std::int64_t memory = device_memory(device);
+  return memory > 0 ? std::min(kMostKept, memory / kShare) : kMostKept;
+}
 
 std::int32_t field(const void* options, std::ptrdiff_t offset) {
   if (offset == kAbsent) return 0;
@@ -51,6 +59,8 @@ void check_bins(const GpuOptionsHead& head, int dim, Precision precision) {
 }
 
 }  // namespace
+
+const Keeping keeping{kMostKept, most_kept, true};
 
 void write_default_options(void* options) noexcept {
   const GpuOptionsHead head;

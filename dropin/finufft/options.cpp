@@ -12,7 +12,7 @@
 
 namespace fourtune::dropin {
 
-const Keeping keeping{4 << 20, std::int64_t{64} << 20, false};
+const Keeping keeping{4 << 20, [](int) { return std::int64_t{64} << 20; }, false};
 
 namespace {
 

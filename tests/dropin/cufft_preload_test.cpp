@@ -71,6 +71,11 @@ TEST(CufftPreload, WhatWeDoNotDoIsTheLibrarysAndIsCountedByReason) {
          "unusual array, 1 never executed); 9 executes: 2 ours, 7 cuFFT's\n");
 }
 
+TEST(CufftPreload, ACallbackReachesTheLibraryWhichThenExecutes) {
+  expect(run({"callback"}, "wait"), "real 4\n",
+         "fourtune_cufft: 1 plans: 1 ours, 0 cuFFT's; 6 executes: 2 ours, 4 cuFFT's\n");
+}
+
 TEST(CufftPreload, AContextOfTheProgramsOwnIsLeftAlone) {
   expect(run({"foreign_context"}, "wait"), "real 1\n",
          "fourtune_cufft: 1 plans: 0 ours, 1 cuFFT's (1 context); 1 executes: 0 ours, 1 cuFFT's\n");

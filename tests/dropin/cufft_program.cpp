@@ -37,6 +37,7 @@ int cufftSetWorkArea(int, void*);
 int cufftGetSize(int, std::size_t*);
 int cufftXtSetGPUs(int, int, int*);
 int cufftXtSetCallback(int, void**, int, void**);
+int cufftXtClearCallback(int, int);
 int cufftDestroy(int);
 int fake_cufft_plans();
 int fake_cufft_executes();
@@ -139,6 +140,33 @@ void reasons() {
   execute(made(), 2);  // ours
   const int last = made();
   CHECK(cufftExecC2C(last, in + 1, out + 1, -1) == 0);  // not aligned to a complex number
+}
+
+// A callback reaches the library with all that the program gave, also of a plan that ours have executed; from then on the
+// library executes it.
+void callback() {
+  constexpr int kStoreComplex = 4;
+  struct Seen {
+    int times = 0, type = 0;
+    const void* out = nullptr;
+  } seen;
+  void* routine = reinterpret_cast<void*>(+[](void* to, int type, void* info) {
+    auto& of = *static_cast<Seen*>(info);
+    ++of.times, of.type = type, of.out = to;
+  });
+  void* info = &seen;
+  const int plan = made();
+  execute(plan, 2);
+  CHECK(fake_cufft_executes() == 0 && seen.times == 0);
+  CHECK(cufftXtSetCallback(plan, &routine, kStoreComplex, &info) == 0);
+  in[0] = 1;
+  execute(plan, 3);
+  CHECK(fake_cufft_executes() == 3 && seen.times == 3 && seen.type == kStoreComplex && seen.out == out);
+  CHECK(out[0] == 2 && out[2] == 1);
+  CHECK(cufftXtClearCallback(plan, kStoreComplex) == 0);
+  execute(plan, 1);
+  CHECK(fake_cufft_executes() == 4 && seen.times == 3 && out[0] == 1);
+  CHECK(cufftXtSetCallback(plan + 1000, &routine, kStoreComplex, &info) != 0);
 }
 
 void foreign_context() {
@@ -290,6 +318,7 @@ int main(int, char** argv) {
   } const all[] = {{"plain", plain},
                    {"makers", makers},
                    {"reasons", reasons},
+                   {"callback", callback},
                    {"later", later},
                    {"graph", graph},
                    {"work_area", work_area},

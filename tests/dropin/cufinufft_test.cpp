@@ -7,7 +7,8 @@ namespace fourtune::test {
 namespace {
 
 // Set before anything uses the driver.
-const int chosen = ::setenv("FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA, 1);
+const int chosen =
+    ::setenv("FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA, 1) + ::setenv("FOURTUNE_FAKE_GPUS", "h200,small", 1);
 
 const Library& cufinufft() {
   static const Library library("cufinufft", "");
@@ -118,6 +119,34 @@ TEST(Cufinufft, WhatIsLikeAPlanThatHasEndedTakesItsTransform) {
   run(nullptr);
   run(&stream);
   EXPECT_EQ(modules, before);
+}
+
+// What destroyed plans leave is at most 1/32 of the device's memory, or 1 GiB: of 140 GiB 1 GiB, of 2 GiB 64 MiB.
+TEST(Cufinufft, WhatIsKeptIsAShareOfTheDevicesMemory) {
+  void* const driver = ::dlopen(FOURTUNE_FAKE_CUDA, RTLD_NOW);
+  ASSERT_TRUE(driver) << ::dlerror();
+  const auto* const allocations = static_cast<const int*>(::dlsym(driver, "fake_allocations_of"));
+  alignas(256) float x[64] = {};
+  const float* const none = nullptr;
+  const auto arrays_kept = [&](int device, std::int64_t modes) {
+    Call call;
+    call.dim = 1, call.n[0] = modes;
+    Opts opts;
+    opts.gpu_device_id = device;
+    const int before = allocations[device];
+    void* plan = nullptr;
+    EXPECT_EQ(status_of(call, opts, &plan), 0);
+    EXPECT_EQ(cufinufft().call("cufinufftf_setpts", plan, std::int64_t{64}, static_cast<const float*>(x), none, none, 0,
+                               none, none, none),
+              0);
+    EXPECT_GT(allocations[device], before);
+    EXPECT_EQ(cufinufft().call("cufinufftf_destroy", plan), 0);
+    return allocations[device] - before;
+  };
+  constexpr std::int64_t kFits = 2'000'000, kTooMuch = 7'000'000;  // grids of 20 and 70 MB, and work
+  for (const int device : {0, 1}) EXPECT_GT(arrays_kept(device, kFits), 0) << "device " << device;
+  EXPECT_GT(arrays_kept(0, kTooMuch), 0);
+  EXPECT_LE(arrays_kept(1, kTooMuch), 0);
 }
 
 TEST(Cufinufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {

@@ -39,6 +39,7 @@ struct Kind {
 static const struct Kind kinds[] = {
     {"h200", "Fake H200", 9, 0, 132, 2048, 233472, 232448, 62914560, 6016, 1, 140},
     {"rtx4090", "Fake RTX 4090", 8, 9, 128, 1536, 102400, 101376, 75497472, 1264, 0, 24},
+    {"small", "Fake small GPU", 8, 9, 8, 1536, 102400, 101376, 2097152, 128, 0, 2},
 };
 static const struct Kind* devices[kMostDevices] = {&kinds[0]};
 static int device_number = 1;

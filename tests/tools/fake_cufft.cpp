@@ -20,6 +20,9 @@ struct Plan {
   bool needs_area = false;
   bool basic = false;   // the default layout, which depends on the place
   bool alters = false;  // somebody's code runs inside: results are twice as large
+  void (*routine)(void* out, int type, void* info) = nullptr;  // a legacy callback, here a function of the host
+  int routine_type = 0;
+  void* info = nullptr;
 };
 std::map<int, Plan> plans;
 int next_handle = 1, executes = 0;
@@ -65,6 +68,7 @@ int execute(int handle, const void* in, void* out, int type, int sign) {
   if (plan.basic) fft.in = basic_side(plan, true, in == out), fft.out = basic_side(plan, false, in == out);
   fake::run<T>(fft, in, out);
   if (plan.alters) *static_cast<T*>(out) *= 2;
+  if (plan.routine) plan.routine(out, plan.routine_type, plan.info);
   return 0;
 }
 
@@ -173,7 +177,17 @@ EXPORTED int cufftXtExec(int h, void* in, void* out, int sign) {
   return type & 0x40 ? execute<double>(h, in, out, type, sign) : execute<float>(h, in, out, type, sign);
 }
 EXPORTED int cufftXtSetGPUs(int handle, int, int*) { return plans.count(handle) ? 0 : 1; }
-EXPORTED int cufftXtSetCallback(int handle, void**, int, void**) { return plans[handle].alters = true, 0; }
+EXPORTED int cufftXtSetCallback(int handle, void** routines, int type, void** info) {
+  if (plans.count(handle) == 0) return 1;
+  Plan& plan = plans[handle];
+  plan.alters = true, plan.routine_type = type, plan.info = info ? *info : nullptr;
+  plan.routine = reinterpret_cast<void (*)(void*, int, void*)>(*routines);
+  return 0;
+}
+EXPORTED int cufftXtClearCallback(int handle, int) {
+  Plan& plan = plans[handle];
+  return plan.alters = false, plan.routine = nullptr, 0;
+}
 EXPORTED int cufftXtSetJITCallback(int handle, const char*, const void*, std::size_t, int, void**) {
   return plans[handle].alters = true, 0;
 }
