@@ -28,9 +28,13 @@ generator::Plan fft_plan(const DeviceTraits& traits) {
   return plan;
 }
 
-// Why types 1 and 2 and ffts with these options are replicated, or not; empty: they may be slabs.
-std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means) {
-  if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is computed by replicated plans";
+// Why a problem with these options is replicated, or not; empty: it may be slabs.
+std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means,
+                          bool deterministic) {
+  if (problem.kind == Kind::nufft && problem.type == 3) {
+    if (generator::is_gpu(traits.backend)) return "a type 3 on GPUs is computed by replicated plans";
+    if (deterministic) return "slabs of a type 3 are single layers, whose sums depend on the number of ranks";
+  }
   if (problem.kind == Kind::nufft && generator::is_gpu(traits.backend) != means.gpus)
     return "some ranks have GPUs, and others have none";
   return {};
@@ -42,7 +46,7 @@ class Chooser {
           const db::Lookup* lookup)
       : crew_(crew), problem_(problem), traits_(traits), options_(options), lookup_(lookup) {
     forced_ = parse_forced(options.plan, problem);
-    no_slabs_ = why_not_slabs(problem, traits, crew.means);
+    no_slabs_ = why_not_slabs(problem, traits, crew.means, options.deterministic);
   }
 
   ChosenPlan choose() {
@@ -219,7 +223,9 @@ class Chooser {
     if (options_.deterministic) {
       why = "deterministic";
     } else if (!forced_.decomposition && choose_kind(chosen.plan.local) == Decomposition::replicated) {
-      return replicated(chosen, crew_.ranks == 1 ? "one rank" : "few cells per point: less to send than with slabs");
+      return replicated(chosen, crew_.ranks == 1     ? "one rank"
+                                : problem_.type == 3 ? "a type 3, which nobody has tuned on these ranks"
+                                                     : "few cells per point: less to send than with slabs");
     }
     if (problem_.kind == Kind::nufft && pencils_reach_more(chosen.plan.local)) {
       chosen.plan.local = fit_for_pencils(chosen.plan.local, problem_);

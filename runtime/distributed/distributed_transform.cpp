@@ -125,7 +125,8 @@ struct DistributedTransform::State {
       } else if (problem.kind == Kind::fft) {
         executor = distributed::make_host_fft(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition != distributed::Decomposition::replicated) {
-        executor = distributed::make_host_nufft(ranks, problem, chosen.plan, own);
+        executor = problem.type == 3 ? distributed::make_host_type3(ranks, problem, chosen.plan, own)
+                                     : distributed::make_host_nufft(ranks, problem, chosen.plan, own);
       } else {
         Options local = options;
         local.plan = chosen.plan.replicated;

@@ -67,6 +67,7 @@ void GridPart<T>::bind(const Communicator& ranks, const GridCut& cut, std::int64
   if (empty()) return;
 
   std::array<std::int64_t, 3> stored = cut.fine;
+  stored[0] = std::max(stored[0], cut.room);
   if (cut.cuts_y) stored[1] = of_y.last_place() + 1;
   stored[static_cast<std::size_t>(last)] = of_last.last_place() + 1;
   grid_ = cpu::padded_shape(cut.dim, stored, sizeof(Complex));

@@ -28,6 +28,7 @@ struct GridCut {
   std::array<std::int64_t, 3> side{1, 1, 1};  // of a tile
   std::int64_t shared = 0;                    // cells along a dimension that a window reaches beyond its first
   RankGrid ranks;
+  std::int64_t room = 0;      // cells that rows along x have room for, if that is more than they have
   std::array<Split, 3> rows;  // of the tile rows along the last dimension over the groups and, if y is cut, along y
                               // over the ranks of a group
   bool cuts_y = false;        // also where every rank has all of y, so that the sums are those of other grids of ranks

@@ -43,6 +43,8 @@ struct NufftPlaneSpec {
   const std::array<std::vector<double>, 3>& factors;  // deconvolution
   std::int64_t most_planes;                           // of one call
   cpu::StageClock& clock;
+  // Of the transforms, where the grid holds only some cells of a dimension (PrunedFftSpec); whole planes alone.
+  std::array<std::int64_t, 3> length{0, 0, 0};
 };
 
 template <class T>

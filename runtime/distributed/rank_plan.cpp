@@ -110,18 +110,6 @@ bool tiles_fit(std::int64_t cells, std::int64_t side, std::int64_t least) {
 
 std::int64_t least_layer(const generator::Plan& plan) { return std::max(1, plan.window.width - 1); }
 
-// Gives the plan tiles that can be layers along a dimension, if there are any.
-void fit_rows(generator::Plan& plan, int dimension) {
-  int& tile = plan.cpu().sort.tile[dimension];
-  const std::int64_t least = least_layer(plan), cells = plan.window.fine[dimension];
-  // The plan's tile, else a power of two (points are located faster), else the first that fits.
-  std::vector<std::int64_t> sides{tile, kUsualTile, 2 * kUsualTile, 4 * kUsualTile, kUsualTile / 2};
-  for (std::int64_t side = least; side <= kLargestTile; ++side) sides.push_back(side);
-  const auto found = std::find_if(sides.begin(), sides.end(),
-                                  [&](std::int64_t side) { return tiles_fit(cells, std::min(side, cells), least); });
-  if (found != sides.end()) tile = static_cast<int>(*found);
-}
-
 }  // namespace
 
 ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
@@ -183,6 +171,8 @@ std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
   if (stages.sort.family != generator::SortFamily::tiles || !stages.sort.copy)
     return "slabs need sort=tiles(...,copy=1)";
   if (stages.spread.family != generator::SpreadFamily::subgrid) return "slabs need spread=subgrid";
+  if (problem.type == 3)  // its grids follow from the points, and their tiles with them
+    return plan.type3 == generator::Type3Rule::compose ? "" : "slabs of a type 3 need type3=compose";
   const int last = problem.dim - 1;
   const std::int64_t least = least_layer(plan), cells = plan.window.fine[last], side = stages.sort.tile[last];
   if (cells < least) return fmt::format("{} cells along the last dimension are fewer than a window reaches", cells);
@@ -193,7 +183,7 @@ std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
 }
 
 std::string no_pencils(const Problem& problem, const std::string& backend) {
-  if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is computed by replicated plans";
+  if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is cut by ranks=slabs";
   if (problem.dim != 3) return "a problem in 2D has one dimension to cut; ranks=slabs does that";
   if (generator::is_gpu(backend)) return "GPUs compute by slabs; take ranks=slabs";
   return {};
@@ -231,6 +221,17 @@ void require_grid(const RankGrid& grid, int ranks) {
                           grid.ranks(), ranks, ranks, all));
 }
 
+void fit_rows(generator::Plan& plan, int dimension) {
+  int& tile = plan.cpu().sort.tile[dimension];
+  const std::int64_t least = least_layer(plan), cells = plan.window.fine[dimension];
+  // The plan's tile, else a power of two (points are located faster), else the first that fits.
+  std::vector<std::int64_t> sides{tile, kUsualTile, 2 * kUsualTile, 4 * kUsualTile, kUsualTile / 2};
+  for (std::int64_t side = least; side <= kLargestTile; ++side) sides.push_back(side);
+  const auto found = std::find_if(sides.begin(), sides.end(),
+                                  [&](std::int64_t side) { return tiles_fit(cells, std::min(side, cells), least); });
+  if (found != sides.end()) tile = static_cast<int>(*found);
+}
+
 generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
                               bool deterministic) {
   if (problem.kind == Kind::fft) return plan;
@@ -257,6 +258,7 @@ generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& prob
 // is transformed. 200 FFTs of 64 x 64 took 7 ms one by one, and 1 to 2 ms by groups (two ranks of one machine).
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange) {
   constexpr double kMessage = 131072, kLarge = 1 << 28, kLeastPeer = 1 << 23, kPeerChunk = 1 << 24;
+  if (problem.kind == Kind::nufft && problem.type == 3) return {};  // its grids follow from the points
   const double at_a_time = static_cast<double>(
       problem.kind == Kind::fft ? problem.batch : std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision) * mode_count(problem)) /

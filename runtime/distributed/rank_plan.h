@@ -99,6 +99,8 @@ std::string no_pencils(const Problem& problem, const std::string& backend);
 std::string pencils_fault(const generator::Plan& plan, const Problem& problem);
 // Whether every row of tiles along a dimension is at least as thick as a window reaches, so that it can be a layer.
 bool rows_fit(const generator::Plan& plan, int dimension);
+// Gives the plan tiles whose rows fit along a dimension, if there are any.
+void fit_rows(generator::Plan& plan, int dimension);
 // All grids of so many ranks, those with few ranks in a plane first.
 std::vector<RankGrid> grids_of(int ranks);
 std::string to_string(const RankGrid& grid);

@@ -24,6 +24,7 @@ class WholeNufftPlanes final : public NufftPlanes<T> {
     spec.grid.stride[last_] = 0;
     spec.modes = problem.n.xyz();
     spec.modes[last_] = 1;
+    spec.length = spec_.length;
     spec.sign = adjoint ? -problem.sign : problem.sign;
     spec.order = spec_.order;
     for (std::size_t d = 0; d < static_cast<std::size_t>(last_); ++d) spec.factors[d] = spec_.factors[d];

@@ -97,7 +97,7 @@ double RankPlanning::exchange_seconds(const Problem& problem, const generator::P
   double modes = problem.kind == Kind::nufft && problem.type == 3 ? static_cast<double>(problem.k.value_or(0))
                                                                   : static_cast<double>(mode_count(problem));
   if (decomposition == Decomposition::replicated) return value * modes * away * 2 / kBytesPerSecond;
-  if (problem.kind == Kind::nufft) {
+  if (problem.kind == Kind::nufft && problem.type != 3) {
     const auto last = static_cast<std::size_t>(problem.dim - 1);
     modes *= static_cast<double>(local.window.fine[last]) / static_cast<double>(problem.n[last]);
   }
@@ -220,8 +220,8 @@ tuner::ListedPlans RankPlanning::list(const Problem& problem) const {
   tuner::ListedPlans listed;
   Collector collector(problem, listed);
   const bool fft = problem.kind == Kind::fft;
-  if (fft || (problem.type != 3 && generator::is_gpu(rank_.backend) == crew_.means.gpus))
-    list_slabs(problem, collector);
+  const bool gpu = generator::is_gpu(rank_.backend), third = !fft && problem.type == 3;
+  if (fft || (gpu == crew_.means.gpus && !(third && gpu))) list_slabs(problem, collector);
   if (!fft) list_replicated(problem, collector);
   listed.floor_seconds = [](std::size_t) { return 0.0; };
   return listed;
