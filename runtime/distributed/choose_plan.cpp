@@ -7,6 +7,7 @@
 #include "runtime/backends/families.h"
 #include "runtime/distributed/fft_cost.h"
 #include "runtime/distributed/fft_geometry.h"
+#include "runtime/distributed/slab_cost.h"
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
@@ -27,9 +28,13 @@ generator::Plan fft_plan(const DeviceTraits& traits) {
   return plan;
 }
 
-// Why types 1 and 2 and ffts with these options are replicated, or not; empty: they may be slabs.
-std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means) {
-  if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is computed by replicated plans";
+// Why a problem with these options is replicated, or not; empty: it may be slabs.
+std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means,
+                          bool deterministic) {
+  if (problem.kind == Kind::nufft && problem.type == 3) {
+    if (generator::is_gpu(traits.backend)) return "a type 3 on GPUs is computed by replicated plans";
+    if (deterministic) return "slabs of a type 3 are single layers, whose sums depend on the number of ranks";
+  }
   if (problem.kind == Kind::nufft && generator::is_gpu(traits.backend) != means.gpus)
     return "some ranks have GPUs, and others have none";
   return {};
@@ -41,7 +46,7 @@ class Chooser {
           const db::Lookup* lookup)
       : crew_(crew), problem_(problem), traits_(traits), options_(options), lookup_(lookup) {
     forced_ = parse_forced(options.plan, problem);
-    no_slabs_ = why_not_slabs(problem, traits, crew.means);
+    no_slabs_ = why_not_slabs(problem, traits, crew.means, options.deterministic);
   }
 
   ChosenPlan choose() {
@@ -53,7 +58,8 @@ class Chooser {
         throw Error(Status::invalid_plan, "ranks=replicated: an fft is split by ranks=slabs, as it has no points");
       return replicated(chosen, "forced by the caller");
     }
-    if (forced_.decomposition == Decomposition::pencils) return pencils(chosen);
+    if (forced_.decomposition == Decomposition::pencils)
+      return problem_.kind == Kind::fft ? pencils(chosen) : pencils_of_points(chosen);
     if (!no_slabs_.empty()) {
       if (forced_.decomposition) throw Error(Status::unsupported, "ranks=slabs: " + no_slabs_);
       if (problem_.kind == Kind::fft) throw Error(Status::unsupported, "an fft is split by slabs, and " + no_slabs_);
@@ -131,7 +137,7 @@ class Chooser {
         forced_.decomposition ? forced_.grid.value_or(best_grid(problem_, crew_.ranks)) : grid_of_parts();
     require_grid(chosen.plan.grid, crew_.ranks);
     chosen.plan.local = forced_.local.empty() ? fft_plan(traits_) : forced_plan();
-    if (const std::string fault = pencils_fault(chosen.plan.local); !fault.empty())
+    if (const std::string fault = pencils_fault(chosen.plan.local, problem_); !fault.empty())
       throw Error(Status::invalid_plan, "ranks=pencils: " + fault);
     chosen.plan.chunks =
         forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks, chosen.plan.exchange));
@@ -143,6 +149,49 @@ class Chooser {
             : "pencils: the transform that this one is the inverse of has been tuned so";
     chosen.explain = explained(to_text(chosen.plan, problem_), why, {});
     return chosen;
+  }
+
+  ChosenPlan pencils_of_points(ChosenPlan chosen) {
+    std::string why = no_pencils(problem_, traits_.backend);
+    if (why.empty()) why = no_slabs_;
+    if (!why.empty()) throw Error(Status::unsupported, "ranks=pencils: " + why);
+    std::string source;
+    if (forced_.local.empty()) {
+      const Resolution resolution = resolve(problem_, chooser_traits(), lookup_, {});
+      chosen.plan.local = fitted(resolution.plan, true);
+      source = resolution.explain;
+    } else {
+      chosen.plan.local = forced_plan();
+    }
+    if (const std::string fault = pencils_fault(chosen.plan.local, problem_); !fault.empty())
+      throw Error(Status::invalid_plan, "ranks=pencils: " + fault);
+    return with_grid(chosen, "forced by the caller", source);
+  }
+
+  // Finishes a plan of pencils with points.
+  ChosenPlan with_grid(ChosenPlan chosen, const std::string& why, const std::string& source) const {
+    RankPlan& plan = chosen.plan;
+    plan.decomposition = Decomposition::pencils;
+    plan.grid = forced_.grid.value_or(best_points_grid(plan.local, problem_, crew_.ranks));
+    require_grid(plan.grid, crew_.ranks);
+    plan.chunks = forced_.chunks.value_or(usual_chunks(plan.local, problem_, crew_.ranks, plan.exchange));
+    chosen.explain = explained(to_text(plan, problem_), why, source);
+    return chosen;
+  }
+
+  // The plan of one process with what slabs need and, for pencils and where bits have to be theirs, what they need.
+  generator::Plan fitted(const generator::Plan& plan, bool pencils) const {
+    const generator::Plan slabs = fit_for_slabs(plan, problem_, traits_, options_.deterministic);
+    const bool on_gpu = generator::is_gpu(plan.backend);
+    return (pencils || options_.deterministic) && !on_gpu ? fit_for_pencils(slabs, problem_) : slabs;
+  }
+
+  // Whether slabs, which nobody asked for, leave ranks without cells that pencils have work for.
+  bool pencils_reach_more(const generator::Plan& plan) const {
+    return !forced_.decomposition && forced_.local.empty() && no_pencils(problem_, plan.backend).empty() &&
+           slabs_are_too_few(plan, problem_.dim, crew_.ranks) &&
+           pencils_fault(fit_for_pencils(plan, problem_), problem_).empty() &&
+           best_points_grid(fit_for_pencils(plan, problem_), problem_, crew_.ranks).in_plane > 1;
   }
 
   ChosenPlan slabs(ChosenPlan chosen) {
@@ -159,7 +208,7 @@ class Chooser {
       fault = slabs_fault(chosen.plan.local, problem_);
     } else {
       const Resolution resolution = resolve(problem_, chooser_traits(), lookup_, {});
-      chosen.plan.local = fit_for_slabs(resolution.plan, problem_, traits_, options_.deterministic);
+      chosen.plan.local = fitted(resolution.plan, false);
       fault = slabs_fault(chosen.plan.local, problem_);
       source = resolution.explain;
     }
@@ -174,7 +223,14 @@ class Chooser {
     if (options_.deterministic) {
       why = "deterministic";
     } else if (!forced_.decomposition && choose_kind(chosen.plan.local) == Decomposition::replicated) {
-      return replicated(chosen, crew_.ranks == 1 ? "one rank" : "few cells per point: less to send than with slabs");
+      return replicated(chosen, crew_.ranks == 1     ? "one rank"
+                                : problem_.type == 3 ? "a type 3, which nobody has tuned on these ranks"
+                                                     : "few cells per point: less to send than with slabs");
+    }
+    if (problem_.kind == Kind::nufft && pencils_reach_more(chosen.plan.local)) {
+      chosen.plan.local = fit_for_pencils(chosen.plan.local, problem_);
+      return with_grid(chosen, fmt::format("pencils: {} ranks are more than slabs have rows of tiles for", crew_.ranks),
+                       source);
     }
     chosen.explain = explained(to_text(chosen.plan, problem_), why, source);
     return chosen;

@@ -124,8 +124,9 @@ struct DistributedTransform::State {
                        : distributed::make_gpu_nufft_slabs(ranks, problem, chosen.plan, own, device);
       } else if (problem.kind == Kind::fft) {
         executor = distributed::make_host_fft(ranks, problem, chosen.plan, own);
-      } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
-        executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);
+      } else if (chosen.plan.decomposition != distributed::Decomposition::replicated) {
+        executor = problem.type == 3 ? distributed::make_host_type3(ranks, problem, chosen.plan, own)
+                                     : distributed::make_host_nufft(ranks, problem, chosen.plan, own);
       } else {
         Options local = options;
         local.plan = chosen.plan.replicated;

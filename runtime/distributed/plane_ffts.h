@@ -30,6 +30,11 @@ class PlaneFfts {
   virtual std::int64_t bytes() const = 0;
 };
 
+// Pieces of the exchange within a plane; two are enough for one to travel while the other is worked on.
+inline Chunks chunks_inside(const Chunks& chunks) {
+  return {chunks.count == 1 ? 1 : chunks.cut == Cut::columns ? chunks.count : 2, Cut::batch};
+}
+
 // What both kinds need. The clock outlives them.
 struct PlaneFftSpec {
   const Communicator& ranks;

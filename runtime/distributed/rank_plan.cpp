@@ -25,7 +25,7 @@ constexpr int kUsualTile = 16;  // cells along the last dimension (docs/design/c
       fmt::format(
           "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), slabs with any of balance=points|planes (not for an "
           "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host|peer, or pencils with any of "
-          "grid=AxB, chunks and cut",
+          "grid=AxB, balance (not for an fft), chunks and cut",
           text::shown(std::string(text)), why, kMostChunks));
 }
 
@@ -84,7 +84,7 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
     seen += fmt::format(",{},", key);
     if (key == "grid" && !slabs) {
       forced.grid = grid_from(value, family);
-    } else if (key == "balance" && slabs && (value == "points" || value == "planes")) {
+    } else if (key == "balance" && (value == "points" || value == "planes")) {
       forced.balance = value == "points" ? Balance::points : Balance::planes;
     } else if (key == "chunks") {
       chunks.count = chunks_from(value, family);
@@ -148,12 +148,12 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
            (plan.replicated.empty() ? "" : ";" + plan.replicated);
   const std::string chunks =
       fmt::format("chunks={},cut={}", plan.chunks.count, kCuts[static_cast<std::size_t>(plan.chunks.cut)]);
-  if (plan.decomposition == Decomposition::pencils)
-    return fmt::format("ranks=pencils(grid={},{});{}", to_string(plan.grid), chunks,
-                       generator::to_text(plan.local, problem));
   const std::string_view balance = problem.kind == Kind::fft         ? ""
                                    : plan.balance == Balance::points ? "balance=points,"
                                                                      : "balance=planes,";
+  if (plan.decomposition == Decomposition::pencils)
+    return fmt::format("ranks=pencils(grid={},{}{});{}", to_string(plan.grid), balance, chunks,
+                       generator::to_text(plan.local, problem));
   const std::string exchange =
       generator::is_gpu(plan.local.backend) ? fmt::format(",exchange={}", to_string(plan.exchange)) : std::string();
   return fmt::format("ranks=slabs({}{}{});{}", balance, chunks, exchange, generator::to_text(plan.local, problem));
@@ -171,24 +171,36 @@ std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
   if (stages.sort.family != generator::SortFamily::tiles || !stages.sort.copy)
     return "slabs need sort=tiles(...,copy=1)";
   if (stages.spread.family != generator::SpreadFamily::subgrid) return "slabs need spread=subgrid";
+  if (problem.type == 3)  // its grids follow from the points, and their tiles with them
+    return plan.type3 == generator::Type3Rule::compose ? "" : "slabs of a type 3 need type3=compose";
   const int last = problem.dim - 1;
   const std::int64_t least = least_layer(plan), cells = plan.window.fine[last], side = stages.sort.tile[last];
   if (cells < least) return fmt::format("{} cells along the last dimension are fewer than a window reaches", cells);
-  if (!tiles_fit(cells, std::min(side, cells), least))
+  if (!rows_fit(plan, last))
     return fmt::format("tiles of {} cells along the last dimension leave a layer thinner than {} of {} cells", side,
                        least, cells);
   return {};
 }
 
 std::string no_pencils(const Problem& problem, const std::string& backend) {
-  if (problem.kind != Kind::fft) return "points are not moved to pencils; ranks=slabs cuts nonuniform transforms";
-  if (problem.dim != 3) return "an fft in 2D has one dimension to cut; ranks=slabs does that";
+  if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is cut by ranks=slabs";
+  if (problem.dim != 3) return "a problem in 2D has one dimension to cut; ranks=slabs does that";
   if (generator::is_gpu(backend)) return "GPUs compute by slabs; take ranks=slabs";
   return {};
 }
 
-std::string pencils_fault(const generator::Plan& plan) {
-  return plan.cpu().fft.family == generator::FftFamily::rows ? "" : "the rows of a plane are transformed by fft=rows";
+std::string pencils_fault(const generator::Plan& plan, const Problem& problem) {
+  if (problem.kind == Kind::fft)
+    return plan.cpu().fft.family == generator::FftFamily::rows ? "" : "the rows of a plane are transformed by fft=rows";
+  if (std::string fault = slabs_fault(plan, problem); !fault.empty()) return fault;
+  if (rows_fit(plan, 1)) return {};
+  return fmt::format("tiles of {} cells along y, of which there are {}, leave a layer thinner than {} cells",
+                     plan.cpu().sort.tile[1], plan.window.fine[1], least_layer(plan));
+}
+
+bool rows_fit(const generator::Plan& plan, int dimension) {
+  const std::int64_t cells = plan.window.fine[dimension];
+  return tiles_fit(cells, std::min<std::int64_t>(plan.cpu().sort.tile[dimension], cells), least_layer(plan));
 }
 
 std::vector<RankGrid> grids_of(int ranks) {
@@ -209,6 +221,17 @@ void require_grid(const RankGrid& grid, int ranks) {
                           grid.ranks(), ranks, ranks, all));
 }
 
+void fit_rows(generator::Plan& plan, int dimension) {
+  int& tile = plan.cpu().sort.tile[dimension];
+  const std::int64_t least = least_layer(plan), cells = plan.window.fine[dimension];
+  // The plan's tile, else a power of two (points are located faster), else the first that fits.
+  std::vector<std::int64_t> sides{tile, kUsualTile, 2 * kUsualTile, 4 * kUsualTile, kUsualTile / 2};
+  for (std::int64_t side = least; side <= kLargestTile; ++side) sides.push_back(side);
+  const auto found = std::find_if(sides.begin(), sides.end(),
+                                  [&](std::int64_t side) { return tiles_fit(cells, std::min(side, cells), least); });
+  if (found != sides.end()) tile = static_cast<int>(*found);
+}
+
 generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
                               bool deterministic) {
   if (problem.kind == Kind::fft) return plan;
@@ -221,16 +244,13 @@ generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& proble
   if (deterministic) stages.sort.local = false;
   stages.spread.family = generator::SpreadFamily::subgrid;
   if (deterministic) stages.spread.add = generator::AddRule::colour;
-  const int last = problem.dim - 1;
-  const std::int64_t least = least_layer(plan), cells = plan.window.fine[last];
-  // The plan's tile, else a power of two (points are located faster), else the first that fits.
-  std::vector<std::int64_t> sides{stages.sort.tile[last], kUsualTile, 2 * kUsualTile, 4 * kUsualTile, kUsualTile / 2};
-  for (std::int64_t side = least; side <= kLargestTile; ++side) sides.push_back(side);
-  for (const std::int64_t side : sides)
-    if (tiles_fit(cells, std::min(side, cells), least)) {
-      stages.sort.tile[last] = static_cast<int>(side);
-      break;
-    }
+  fit_rows(fitted, problem.dim - 1);
+  return fitted;
+}
+
+generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& problem) {
+  generator::Plan fitted = plan;
+  if (problem.kind == Kind::nufft && problem.dim == 3) fit_rows(fitted, 1);
   return fitted;
 }
 
@@ -238,6 +258,7 @@ generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& proble
 // is transformed. 200 FFTs of 64 x 64 took 7 ms one by one, and 1 to 2 ms by groups (two ranks of one machine).
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange) {
   constexpr double kMessage = 131072, kLarge = 1 << 28, kLeastPeer = 1 << 23, kPeerChunk = 1 << 24;
+  if (problem.kind == Kind::nufft && problem.type == 3) return {};  // its grids follow from the points
   const double at_a_time = static_cast<double>(
       problem.kind == Kind::fft ? problem.batch : std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision) * mode_count(problem)) /

@@ -3,6 +3,7 @@
 //   ranks=slabs(balance=points,chunks=4,cut=planes);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
 //   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
 //   ranks=pencils(grid=2x4,chunks=1,cut=planes);cpu;threads=1;fft=rows(...)           (an fft in 3D)
+//   ranks=pencils(grid=2x4,balance=points,chunks=1,cut=planes);cpu;threads=1;...      (types 1 and 2 in 3D)
 //   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
 //   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=nccl);cuda;window=...    (points on GPUs)
 //   ranks=replicated;cpu;threads=1;...
@@ -40,8 +41,8 @@ struct RankGrid {
   friend bool operator==(const RankGrid&, const RankGrid&) = default;
 };
 enum class Balance {
-  points,  // slabs of equal cost, points and cells together
-  planes,  // slabs of equal numbers of cells
+  points,  // parts of equal cost, points and cells together
+  planes,  // parts of equal numbers of cells
 };
 
 // In which pieces the transposition behind the planes travels, so that one piece travels while another is transformed.
@@ -95,7 +96,11 @@ std::string to_text(const RankPlan& plan, const Problem& problem);
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem);
 // Why there are no pencils of this problem on this backend, and why a local plan is none for pencils; empty: it can be.
 std::string no_pencils(const Problem& problem, const std::string& backend);
-std::string pencils_fault(const generator::Plan& plan);
+std::string pencils_fault(const generator::Plan& plan, const Problem& problem);
+// Whether every row of tiles along a dimension is at least as thick as a window reaches, so that it can be a layer.
+bool rows_fit(const generator::Plan& plan, int dimension);
+// Gives the plan tiles whose rows fit along a dimension, if there are any.
+void fit_rows(generator::Plan& plan, int dimension);
 // All grids of so many ranks, those with few ranks in a plane first.
 std::vector<RankGrid> grids_of(int ranks);
 std::string to_string(const RankGrid& grid);
@@ -105,6 +110,10 @@ void require_grid(const RankGrid& grid, int ranks);
 // as a window reaches, so that a cell gets sums of two layers at most.
 generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
                               bool deterministic);
+
+// The plan of slabs with tiles that can be layers along y too, where that is possible: for pencils, and for slabs whose
+// bits have to be theirs.
+generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& problem);
 
 // The chunks of slabs and pencils where nobody says which.
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange);

@@ -5,6 +5,29 @@
 #include <numeric>
 
 namespace fourtune::runtime::distributed {
+namespace {
+
+std::int64_t tile_side(const generator::Plan& plan, int d) {
+  return std::min<std::int64_t>(plan.cpu().sort.tile[d], plan.window.fine[d]);
+}
+std::int64_t rows_of_tiles(const generator::Plan& plan, int d) {
+  return (plan.window.fine[d] + tile_side(plan, d) - 1) / tile_side(plan, d);
+}
+
+// The cells along y and z of a rank that has as many rows of tiles as any.
+struct BusiestPencil {
+  double y, z;
+  BusiestPencil(const generator::Plan& plan, const RankGrid& grid)
+      : y(most(plan, 1, grid.in_plane)), z(most(plan, 2, grid.of_planes)) {}
+
+ private:
+  static double most(const generator::Plan& plan, int d, int parts) {
+    const std::int64_t rows = (rows_of_tiles(plan, d) + parts - 1) / parts;
+    return static_cast<double>(std::min(rows * tile_side(plan, d), plan.window.fine[d]));
+  }
+};
+
+}  // namespace
 
 std::vector<double> slab_costs(const SlabShape& shape, int width, const std::vector<std::int64_t>& points) {
   const auto last = static_cast<std::size_t>(shape.dim - 1);
@@ -36,5 +59,34 @@ Split split_rows(const std::vector<double>& costs, int ranks) {
   starts.push_back(static_cast<std::int64_t>(costs.size()));
   return Split(std::move(starts));
 }
+
+double pencil_cells(const generator::Plan& plan, const RankGrid& grid) {
+  const BusiestPencil busiest(plan, grid);
+  return static_cast<double>(plan.window.fine[0]) * busiest.y * busiest.z;
+}
+
+double pencil_sent(const generator::Plan& plan, const Problem& problem, const RankGrid& grid) {
+  const BusiestPencil busiest(plan, grid);
+  const auto part = [](std::int64_t n, int parts) { return static_cast<double>((n + parts - 1) / parts); };
+  const auto x = static_cast<double>(plan.window.fine[0]), shared = plan.window.width - 1.0;
+  const auto n_x = static_cast<double>(problem.n[0]), n_y = static_cast<double>(problem.n[1]);
+  const double own_x = part(problem.n[0], grid.in_plane);
+  double sent = busiest.z * busiest.y * (n_x - own_x) + busiest.z * own_x * (n_y - part(problem.n[1], grid.ranks()));
+  if (grid.in_plane > 1) sent += shared * x * (busiest.z + shared);
+  if (grid.of_planes > 1) sent += shared * x * busiest.y;
+  return sent;
+}
+
+// A cell is transformed along each dimension, and what is sent costs two such steps (fft_cost.cpp).
+RankGrid best_points_grid(const generator::Plan& plan, const Problem& problem, int ranks) {
+  const auto cost = [&](const RankGrid& grid) {
+    return 3 * pencil_cells(plan, grid) + 2 * pencil_sent(plan, problem, grid);
+  };
+  const std::vector<RankGrid> grids = grids_of(ranks);
+  return *std::min_element(grids.begin(), grids.end(),
+                           [&](const RankGrid& a, const RankGrid& b) { return cost(a) < cost(b); });
+}
+
+bool slabs_are_too_few(const generator::Plan& plan, int dim, int ranks) { return rows_of_tiles(plan, dim - 1) < ranks; }
 
 }  // namespace fourtune::runtime::distributed

@@ -23,11 +23,6 @@ FftType reversed(FftType type) {
   return type == FftType::c2c ? type : type == FftType::r2c ? FftType::c2r : FftType::r2c;
 }
 
-// Pieces of the exchange within a plane; two are enough for one to travel while the other is worked on.
-Chunks chunks_inside(const Chunks& chunks) {
-  return {chunks.count == 1 ? 1 : chunks.cut == Cut::columns ? chunks.count : 2, Cut::batch};
-}
-
 template <class T>
 class SplitPlanes final : public PlaneFfts<T> {
   using Complex = std::complex<T>;

@@ -10,7 +10,10 @@ namespace {
 // Such rows in an array of `whole` bytes.
 DataType part_type(const Slice& slice, std::int64_t whole) {
   if (slice.empty()) return nullptr;
-  return repeated(rows_type(slice.rows, slice.bytes, slice.stride), whole);
+  return repeated(slice.planes == 1
+                      ? rows_type(slice.rows, slice.bytes, slice.stride)
+                      : planes_type(slice.planes, slice.plane_stride, slice.rows, slice.bytes, slice.stride),
+                  whole);
 }
 
 }  // namespace
@@ -50,14 +53,18 @@ void Transposition::begin(int chunk, bool to_columns, const TransposedArrays& ar
 void Transposition::copy_own(const TranspositionPiece& piece, bool to_columns, const TransposedArrays& arrays) const {
   const Slice &planes = piece.own_by_planes, &columns = piece.own_by_columns;
   if (planes.empty()) return;
+  // A row by planes is one by columns, or all rows of a plane.
+  const bool one_row = columns.plane_stride == 0;
+  const std::int64_t step = one_row ? columns.stride : columns.plane_stride, rows = one_row ? 1 : columns.rows;
   cpu::parallel_for(threads_, planes.rows * arrays.count, [&](std::int64_t i) {
-    const std::int64_t array = i / planes.rows, row = i % planes.rows;
-    char* const in_planes =
-        static_cast<char*>(arrays.by_planes) + array * pieces_.planes_bytes() + planes.at + row * planes.stride;
-    char* const in_columns =
-        static_cast<char*>(arrays.by_columns) + array * pieces_.columns_bytes() + columns.at + row * columns.stride;
-    std::memcpy(to_columns ? in_columns : in_planes, to_columns ? in_planes : in_columns,
-                static_cast<std::size_t>(planes.bytes));
+    const std::int64_t array = i / planes.rows, plane = i % planes.rows;
+    char* in_planes =
+        static_cast<char*>(arrays.by_planes) + array * pieces_.planes_bytes() + planes.at + plane * planes.stride;
+    char* in_columns =
+        static_cast<char*>(arrays.by_columns) + array * pieces_.columns_bytes() + columns.at + plane * step;
+    for (std::int64_t row = 0; row < rows; ++row, in_planes += columns.bytes, in_columns += columns.stride)
+      std::memcpy(to_columns ? in_columns : in_planes, to_columns ? in_planes : in_columns,
+                  static_cast<std::size_t>(columns.bytes));
   });
 }
 

@@ -21,24 +21,32 @@ cpu::LineRange columns_in(int chunk, const Chunks& chunks, std::int64_t columns)
 }
 
 TranspositionPiece piece_of(int own, const TranspositionShape& shape, int chunk, const Chunks& chunks) {
-  const std::int64_t row = shape.run * shape.element;
-  const std::int64_t plane = shape.columns.items() * row, mine = shape.joined ? plane : shape.columns.size(own) * row;
+  // Bytes of a run, where the array is stored by planes and by columns, and of a plane on either side.
+  const std::int64_t run = shape.run_of(own) * shape.element, row = shape.run * shape.element;
+  const std::int64_t plane = shape.columns.items() * run, mine = shape.joined ? plane : shape.columns.size(own) * row;
   TranspositionPiece piece;
-  piece.planes = planes_in(chunk, chunks, shape.planes.size(own));
+  piece.planes = planes_in(chunk, chunks, shape.planes_of(own));
   piece.columns = columns_in(chunk, chunks, shape.columns.size(own));
   const auto pair_with = [&](int other) {
-    const cpu::LineRange their_planes = planes_in(chunk, chunks, shape.planes.size(other));
+    const cpu::LineRange their_planes = planes_in(chunk, chunks, shape.planes_of(other));
     const cpu::LineRange their_columns = columns_in(chunk, chunks, shape.columns.size(other));
     TranspositionPair pair;
     pair.rank = other;
-    pair.by_planes = {piece.planes.first * plane + (shape.columns.begin(other) + their_columns.first) * row,
-                      piece.planes.count, their_columns.count * row, plane};
-    pair.by_columns = {(shape.planes.begin(other) + their_planes.first) * mine + piece.columns.first * row,
-                       their_planes.count, piece.columns.count * row, mine};
+    pair.by_planes = {piece.planes.first * plane + (shape.columns.begin(other) + their_columns.first) * run,
+                      piece.planes.count, their_columns.count * run, plane};
+    const std::int64_t at = (shape.first_plane_of(other) + their_planes.first) * mine + piece.columns.first * row;
+    pair.by_columns = {at, their_planes.count, piece.columns.count * row, mine};
+    if (shape.shares_runs())
+      pair.by_columns = {at + shape.run_begin_of(other) * shape.element,
+                         piece.columns.count,
+                         shape.run_of(other) * shape.element,
+                         row,
+                         their_planes.count,
+                         mine};
     return pair;
   };
   // Ranks begin with different partners, so that no one is everybody's first.
-  const int ranks = shape.planes.parts();
+  const int ranks = shape.columns.parts();
   for (int step = 1; step < ranks; ++step) piece.pairs.push_back(pair_with((own + step) % ranks));
   if (shape.joined) return piece;
   const TranspositionPair self = pair_with(own);
@@ -49,11 +57,11 @@ TranspositionPiece piece_of(int own, const TranspositionShape& shape, int chunk,
 }  // namespace
 
 TranspositionPieces::TranspositionPieces(int rank, const TranspositionShape& shape, const Chunks& chunks)
-    : planes_elements_(shape.planes.size(rank) * shape.columns.items() * shape.run),
+    : planes_elements_(shape.planes_of(rank) * shape.columns.items() * shape.run_of(rank)),
       columns_elements_(shape.planes.items() * shape.columns.size(rank) * shape.run),
       columns_stride_((shape.joined ? shape.columns.items() : shape.columns.size(rank)) * shape.run),
       element_(shape.element),
-      planes_begin_(shape.planes.begin(rank) * shape.columns.items() * shape.run),
+      planes_begin_(shape.first_plane_of(rank) * shape.columns.items() * shape.run),
       columns_begin_(shape.columns.begin(rank) * shape.run) {
   checked_multiply(checked_multiply(shape.planes.items(), shape.columns.items(), "an array"), shape.run * shape.element,
                    "an array");

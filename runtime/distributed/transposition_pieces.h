@@ -8,6 +8,8 @@
 // A rank sends (own planes) x (columns of others) x run elements to change to columns, and (planes of others) x (own
 // columns) x run to change back: no less is possible, as everything that it sends is stored elsewhere afterwards. It
 // does so in chunks, each with some of every rank's planes, or some of every rank's columns.
+//
+// By pencils a group of consecutive ranks shares planes: each has a part of every run of theirs. Columns have whole runs.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +28,24 @@ struct TranspositionShape {
   // Both sides lie in one array of whole planes, so that what stays on a rank is where it belongs already. Columns are
   // then as far apart as those of a plane are.
   bool joined = false;
+  Split runs = {};  // how the ranks of a group share a run, in as many parts as there are ranks; one part: they do not
+
+  bool shares_runs() const { return runs.parts() > 1; }
+  // Of a rank, where the array is stored by planes.
+  std::int64_t planes_of(int rank) const { return planes.size(rank / runs.parts()); }
+  std::int64_t first_plane_of(int rank) const { return planes.begin(rank / runs.parts()); }
+  std::int64_t run_of(int rank) const { return shares_runs() ? runs.size(rank % runs.parts()) : run; }
+  std::int64_t run_begin_of(int rank) const { return shares_runs() ? runs.begin(rank % runs.parts()) : 0; }
 };
 
-// Rows in an array: the first at byte `at`, each `bytes` long, and `stride` bytes from one to the next.
+// Rows in an array: the first at byte `at`, each `bytes` long, and `stride` bytes from one to the next; and as many in
+// each of `planes`, `plane_stride` bytes apart. More planes than one occur where ranks share runs.
 struct Slice {
   std::int64_t at = 0, rows = 0, bytes = 0, stride = 0;
-  bool empty() const { return rows == 0 || bytes == 0; }
-  bool gapless() const { return rows == 1 || bytes == stride; }
-  std::int64_t size() const { return rows * bytes; }
+  std::int64_t planes = 1, plane_stride = 0;
+  bool empty() const { return rows == 0 || bytes == 0 || planes == 0; }
+  bool gapless() const { return planes == 1 && (rows == 1 || bytes == stride); }
+  std::int64_t size() const { return planes * rows * bytes; }
 };
 
 // What is in memory of a transposition at a time: arrays of either side, slots for chunks under way, and how many arrays

@@ -114,7 +114,7 @@ RankPlan parse_tuned(const std::string& text, const Problem& problem, int ranks)
   if (fault.empty() && plan.decomposition == Decomposition::slabs) fault = slabs_fault(local, problem);
   if (fault.empty() && plan.decomposition == Decomposition::pencils) {
     fault = no_pencils(problem, local.backend);
-    if (fault.empty()) fault = pencils_fault(local);
+    if (fault.empty()) fault = pencils_fault(local, problem);
   }
   if (!fault.empty()) throw Error(Status::invalid_plan, fault);
   plan.local = local;

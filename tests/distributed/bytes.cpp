@@ -1,50 +1,12 @@
 // The bytes that a rank sends, counted between the library and MPI, against the bounds of docs/design/distributed.md.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <regex>
-
 #include "tests/distributed/count_bytes.h"
+#include "tests/distributed/geometry.h"
 #include "tests/distributed/support.h"
 
 namespace fourtune::test {
 namespace {
-
-// The geometry of a plan, from its text.
-struct Geometry {
-  std::array<std::int64_t, 3> fine{1, 1, 1}, tile{1, 1, 1};
-  std::int64_t width = 0;
-};
-std::array<std::int64_t, 3> sizes_in(const std::string& text, const std::string& key) {
-  std::array<std::int64_t, 3> sizes{1, 1, 1};
-  std::smatch found;
-  std::regex_search(text, found, std::regex(key + "=(\\d+)x(\\d+)(?:x(\\d+))?"));
-  for (std::size_t d = 0; d < 3; ++d)
-    if (found[d + 1].matched) sizes[d] = std::stoll(found[d + 1]);
-  return sizes;
-}
-Geometry geometry_of(const std::string& plan) {
-  std::smatch found;
-  std::regex_search(plan, found, std::regex("width=(\\d+)"));
-  return {sizes_in(plan, "fine"), sizes_in(plan, "tile"), std::stoll(found[1])};
-}
-
-// The cells of the last dimension where every rank begins, with balance=planes: rows of tiles whose middle lies before
-// a rank's share of the cells.
-std::vector<std::int64_t> cuts(std::int64_t cells, std::int64_t side, int ranks) {
-  std::vector<std::int64_t> starts{0};
-  std::int64_t at = 0;
-  for (int r = 1; r < ranks; ++r) {
-    while (at < cells && (static_cast<double>(at) + static_cast<double>(std::min(side, cells - at)) / 2) * ranks <=
-                             static_cast<double>(cells) * r)
-      at += std::min(side, cells - at);
-    starts.push_back(at);
-  }
-  starts.push_back(cells);
-  return starts;
-}
 
 template <class T>
 void count_nufft(const std::string& token, bool deterministic, const std::string& chunks = "") {
@@ -62,31 +24,22 @@ void count_nufft(const std::string& token, bool deterministic, const std::string
   transform.set_points(points);
   const std::int64_t of_points = sent;
 
-  const Geometry g = geometry_of(transform.plan());
-  const auto starts = cuts(g.fine[last], std::min(g.tile[last], g.fine[last]), ranks);
-  std::vector<std::int64_t> by_rank(static_cast<std::size_t>(ranks), 0);
+  const Geometry g(transform.plan());
+  const Cuts cuts(g, last, ranks);
   std::int64_t leave = 0, come = 0;
   for (std::int64_t j = 0; j < *p.m; ++j) {
-    const double turns = static_cast<double>(whole.x[last][static_cast<std::size_t>(j)]) / (2 * std::numbers::pi);
-    double u = (turns - std::floor(turns)) * static_cast<double>(g.fine[last]);
-    auto cell = static_cast<std::int64_t>(std::ceil(u - static_cast<double>(g.width) / 2));
-    cell = (cell + g.fine[last]) % g.fine[last];
-    const int owner = static_cast<int>(std::upper_bound(starts.begin(), starts.end() - 1, cell) - starts.begin()) - 1;
+    const int owner = cuts.part_of_cell(g.cell(last, static_cast<double>(whole.x[last][static_cast<std::size_t>(j)])));
     const bool own = j >= mine.begin && j < mine.end;
     leave += own && owner != rank;
     come += !own && owner == rank;
   }
   const std::int64_t value = sizeof(std::complex<T>), real = sizeof(T);
-  const auto at = static_cast<std::size_t>(rank);
-  const std::int64_t planes = starts[at + 1] - starts[at];
-  int with_planes = 0;
-  for (int r = 0; r < ranks; ++r)
-    with_planes += starts[static_cast<std::size_t>(r) + 1] > starts[static_cast<std::size_t>(r)];
+  const std::int64_t planes = cuts.cells(rank);
   std::int64_t plane = 1, modes_of_plane = 1;
   for (std::size_t d = 0; d < last; ++d) plane *= g.fine[d], modes_of_plane *= p.n[d];
   const std::int64_t columns = p.n[last - 1], run = modes_of_plane / columns,
                      own_columns = part_of(columns, rank, ranks);
-  const std::int64_t shared = planes > 0 && with_planes > 1 ? (g.width - 1) * plane * value : 0;
+  const std::int64_t shared = planes > 0 && cuts.parts_with_cells() > 1 ? (g.width - 1) * plane * value : 0;
 
   EXPECT_LE(static_cast<double>(of_points), 1.05 * static_cast<double>(leave * p.dim * real) + 4096);
 

@@ -8,22 +8,10 @@
 
 #include "tests/distributed/count_bytes.h"
 #include "tests/distributed/fft_support.h"
+#include "tests/distributed/grids.h"
 
 namespace fourtune::test {
 namespace {
-
-struct Grid {
-  int in_plane = 1, of_planes = 1;
-  std::string text() const { return std::to_string(in_plane) + "x" + std::to_string(of_planes); }
-};
-
-std::vector<Grid> grids() {
-  const int ranks = size_of(MPI_COMM_WORLD);
-  std::vector<Grid> all;
-  for (int a = 1; a <= ranks; ++a)
-    if (ranks % a == 0) all.push_back({a, ranks / a});
-  return all;
-}
 
 Options pencils(const std::string& arguments, bool deterministic = false, int threads = 1) {
   Options options;
@@ -33,7 +21,6 @@ Options pencils(const std::string& arguments, bool deterministic = false, int th
   options.plan = "ranks=pencils" + (arguments.empty() ? "" : "(" + arguments + ")");
   return options;
 }
-std::string grid_of(const Grid& grid) { return "grid=" + grid.text(); }
 
 template <class In, class Out>
 void compare(const Problem& problem, const Options& options) {
@@ -319,7 +306,7 @@ TEST(DistributedPencils, WhatTheyCannotBeIsNamedOnEveryRank) {
   expect_refused(fft, "ranks=pencils(grid=3x5)", Status::invalid_plan, "grids of " + std::to_string(ranks) + ": 1x");
   expect_refused(fft, grid + ";cpu;threads=1;fft=fftw(rigor=estimate)", Status::invalid_plan, "fft=rows");
   expect_refused("fft:type=c2c,n=8x6,prec=f64", "ranks=pencils", Status::unsupported, "2D");
-  expect_refused("nufft:type=1,n=16x16x16,prec=f64,tol=1e-4", "ranks=pencils", Status::unsupported, "ranks=slabs");
+  expect_refused("nufft:type=3,dim=3,prec=f64,tol=1e-4", "ranks=pencils", Status::unsupported, "type 3");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A grid in layers (GridLayers): what several processes spread into their layers adds up to what one spreads into the
-// whole grid, and they interpolate the same values from their parts.
+// A grid in layers (GridLayers) along its last dimension, and in 3D along y too: what several processes spread into their
+// layers adds up to what one spreads into the whole grid, and they interpolate the same values from their parts.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/gridder_reference.h"
@@ -7,24 +7,38 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Cells first .. end of the last dimension, in layers of `cells`, and as many shared ones behind each as a window
-// reaches.
-GridShape layered(const GridShape& whole, std::int64_t first, std::int64_t end, std::int64_t cells, int width,
-                  std::int64_t element) {
-  const auto last = static_cast<std::size_t>(whole.dim - 1);
+// Cells first .. end of a dimension, in layers of `cells`, and as many shared ones behind each as a window reaches.
+GridLayers layers_of(std::int64_t first, std::int64_t end, std::int64_t cells, int width) {
   GridLayers layers;
   layers.first = first;
   layers.cells = cells;
   layers.count = (end - first + cells - 1) / cells;
   layers.stored = cells + width - 1;
   layers.last_cells = end - first - (layers.count - 1) * cells;
+  return layers;
+}
+
+// The grid with these layers along y and z; with none a dimension is whole.
+GridShape layered(const GridShape& whole, const std::array<GridLayers, 3>& layers, std::int64_t element) {
   auto stored = whole.fine;
-  stored[last] = layers.last_place() + 1;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (layers[d].count > 0) stored[d] = layers[d].last_place() + 1;
   GridShape shape = padded_shape(whole.dim, stored, element);
   shape.fine = whole.fine;
   shape.layers = layers;
   return shape;
 }
+GridShape layered(const GridShape& whole, std::int64_t first, std::int64_t end, std::int64_t cells, int width,
+                  std::int64_t element) {
+  std::array<GridLayers, 3> layers;
+  layers[static_cast<std::size_t>(whole.dim - 1)] = layers_of(first, end, cells, width);
+  return layered(whole, layers, element);
+}
+
+// Rows of tiles along a dimension.
+struct Rows {
+  std::int64_t first = 0, end = 0;
+};
 
 template <class T>
 class Layers {
@@ -49,23 +63,30 @@ class Layers {
     gridder->spread(values_.data(), 0, nullptr, whole_.data(), 0, 1);
     right_.resize(values_.size());
     gridder->interpolate(whole_.data(), 0, nullptr, right_.data(), 0, 1);
-    rows_.resize(values_.size());
-    gridder->tile_rows(points_.size(), points_.data(0, dim), points_.data(1, dim), points_.data(2, dim), map_,
-                       rows_.data());
+    tiles_.resize(values_.size());
+    gridder->tiles_of(points_.size(), points_.data(0, dim), points_.data(1, dim), points_.data(2, dim), map_,
+                      tiles_.data());
+    counts_ = gridder->tile_counts();
   }
 
-  // One process has tile rows first .. end - 1, each of them a layer or all of them together.
-  void part(std::int64_t first, std::int64_t end, bool layer_per_row) {
-    const std::int64_t side = spec_.sort.tile[last_], cells = spec_.grid.fine[last_];
+  // One process has these rows of tiles along the last dimension and, if `y` says any, along y; each of them is a layer,
+  // or all of them together.
+  void part(const Rows& last, bool layer_per_row, const Rows& y = {}) {
     GridderSpec spec = spec_;
-    const std::int64_t begin = first * side, stop = std::min(end * side, cells);
-    spec.grid =
-        layered(spec_.grid, begin, stop, layer_per_row ? side : stop - begin, spec.window.width, sizeof(Complex));
+    std::array<GridLayers, 3> layers;
+    const auto cut = [&](std::size_t d, const Rows& rows) {
+      const std::int64_t side = spec_.sort.tile[d], begin = rows.first * side,
+                         stop = std::min(rows.end * side, spec_.grid.fine[d]);
+      layers[d] = layers_of(begin, stop, layer_per_row ? side : stop - begin, spec.window.width);
+    };
+    cut(last_, last);
+    if (y.end > 0) cut(1, y);
+    spec.grid = layered(spec_.grid, layers, sizeof(Complex));
     Points<T> own;
     std::vector<std::size_t> which;
     std::vector<Complex> values;
     for (std::size_t j = 0; j < values_.size(); ++j) {
-      if (rows_[j] < first || rows_[j] >= end) continue;
+      if (!has(last, row(j, last_)) || (y.end > 0 && !has(y, row(j, 1)))) continue;
       for (std::size_t d = 0; d <= last_; ++d) own.c[d].push_back(points_.c[d][j]);
       values.push_back(values_[j]);
       which.push_back(j);
@@ -86,9 +107,16 @@ class Layers {
                    [&](std::size_t, std::size_t at) { EXPECT_NEAR(std::abs(sum_[at] - whole_[at]), 0, 1e-4) << at; });
     sum_.assign(whole_.size(), {});
   }
-  std::int64_t rows() const { return (spec_.grid.fine[last_] + spec_.sort.tile[last_] - 1) / spec_.sort.tile[last_]; }
+  std::int64_t rows() const { return rows(last_); }
+  std::int64_t rows(std::size_t d) const { return counts_[d]; }
 
  private:
+  static bool has(const Rows& rows, std::int64_t row) { return row >= rows.first && row < rows.end; }
+  std::int64_t row(std::size_t j, std::size_t d) const {
+    std::int64_t tile = tiles_[j];
+    for (std::size_t before = 0; before < d; ++before) tile /= counts_[before];
+    return tile % counts_[d];
+  }
   void set(Gridder<T>& gridder, const Points<T>& points) const {
     const int dim = spec_.grid.dim;
     gridder.set_points(points.size(), points.data(0, dim), points.data(1, dim), points.data(2, dim), map_);
@@ -97,19 +125,21 @@ class Layers {
   template <class F>
   void for_each_place(const GridShape& grid, F f) {
     sum_.resize(whole_.size());
-    const GridLayers& layers = grid.layers;
-    const std::int64_t places = layers.count > 0 ? layers.last_place() + 1 : grid.fine[last_];
-    for (std::int64_t p = 0; p < places; ++p) {
-      const std::int64_t cell =
-          layers.count > 0 ? layers.first + p / layers.stored * layers.cells + p % layers.stored : p;
-      for (std::int64_t y = 0; y < (last_ == 2 ? grid.fine[1] : 1); ++y)
+    const auto places = [&](std::size_t d) {
+      return grid.layers[d].count > 0 ? grid.layers[d].last_place() + 1 : grid.fine[d];
+    };
+    const auto cell = [&](std::size_t d, std::int64_t p) {
+      const GridLayers& layers = grid.layers[d];
+      if (layers.count == 0) return p;
+      return (layers.first + p / layers.stored * layers.cells + p % layers.stored) % grid.fine[d];
+    };
+    for (std::int64_t z = 0; z < places(2); ++z)
+      for (std::int64_t y = 0; y < places(1); ++y)
         for (std::int64_t x = 0; x < grid.fine[0]; ++x) {
-          const std::int64_t row = last_ == 2 ? y * grid.stride[1] : 0;
-          const std::int64_t row_there = last_ == 2 ? y * spec_.grid.stride[1] : 0;
-          f(static_cast<std::size_t>(p * grid.stride[last_] + row + x),
-            static_cast<std::size_t>(cell % grid.fine[last_] * spec_.grid.stride[last_] + row_there + x));
+          const auto& there = spec_.grid.stride;
+          f(static_cast<std::size_t>(z * grid.stride[2] + y * grid.stride[1] + x),
+            static_cast<std::size_t>(cell(2, z) * there[2] + cell(1, y) * there[1] + x));
         }
-    }
   }
 
   std::size_t last_;
@@ -117,7 +147,8 @@ class Layers {
   Points<T> points_;
   PointMap map_;
   std::vector<Complex> values_, whole_, right_, sum_;
-  std::vector<std::int32_t> rows_;
+  std::vector<std::int32_t> tiles_;
+  std::array<std::int64_t, 3> counts_{};
 };
 
 template <class T>
@@ -126,11 +157,17 @@ void every_cut(int dim) {
     for (const auto interp : {InterpFamily::tile, InterpFamily::direct}) {
       Layers<T> layers(dim, spread, interp);
       for (const bool layer_per_row : {false, true}) {
-        layers.part(0, 2, layer_per_row);
-        layers.part(2, 3, layer_per_row);
-        layers.part(3, layers.rows(), layer_per_row);
+        layers.part({0, 2}, layer_per_row);
+        layers.part({2, 3}, layer_per_row);
+        layers.part({3, layers.rows()}, layer_per_row);
         layers.expect_whole();
-        layers.part(0, layers.rows(), layer_per_row);
+        layers.part({0, layers.rows()}, layer_per_row);
+        layers.expect_whole();
+        if (dim < 3) continue;
+        for (const Rows& z : {Rows{0, 4}, Rows{4, layers.rows()}})
+          for (const Rows& y : {Rows{0, 1}, Rows{1, layers.rows(1)}}) layers.part(z, layer_per_row, y);
+        layers.expect_whole();
+        layers.part({0, layers.rows()}, layer_per_row, {0, layers.rows(1)});
         layers.expect_whole();
       }
     }
@@ -153,6 +190,23 @@ TEST(GridderLayers, APointOutsideIsRefused) {
   const double inside = 0.5, outside = 4;
   EXPECT_NO_THROW(gridder->set_points(1, &inside, &inside, nullptr, map));
   EXPECT_THROW(gridder->set_points(1, &inside, &outside, nullptr, map), Error);
+}
+
+TEST(GridderLayers, APointOutsideAlongYIsRefused) {
+  GridderSpec spec = make_spec(3, {32, 64, 64}, 5, sizeof(std::complex<double>));
+  spec.sort.tile = {16, 8, 8};
+  spec.grid = layered(spec.grid, {GridLayers{}, layers_of(16, 32, 16, 5), layers_of(0, 32, 8, 5)},
+                      sizeof(std::complex<double>));
+  const auto gridder = make_gridder<double>(spec);
+  PointMap map;
+  map.factor.fill(kInverseTwoPi);
+  const double x = 6, y = 2.2, z = 1, outside = 4;
+  EXPECT_NO_THROW(gridder->set_points(1, &x, &y, &z, map));
+  EXPECT_THROW(gridder->set_points(1, &x, &outside, &z, map), Error);
+  EXPECT_THROW(gridder->set_points(1, &x, &y, &outside, map), Error);
+  GridderSpec along_x = spec;
+  along_x.grid.layers[0] = layers_of(0, 16, 16, 5);
+  EXPECT_THROW(make_gridder<double>(along_x), Error);
 }
 
 TEST(GridderLayers, LayersAreWholeTiles) {

@@ -88,9 +88,10 @@ class RanksHunt {
 
   std::string draw_plan(const SoakCase& one) {
     const bool fft = one.problem.kind == Kind::fft;
-    if ((!fft && one.problem.type == 3) || random_.below(4) == 0) return {};
+    const bool third = !fft && one.problem.type == 3;
+    if ((third && device_) || random_.below(4) == 0) return {};
     if (!fft && !one.deterministic && random_.below(4) == 0) return "ranks=replicated";
-    const bool pencils = fft && one.problem.dim == 3 && !device_ && random_.below(2) == 0;
+    const bool pencils = one.problem.dim == 3 && !third && !device_ && random_.below(2) == 0;
     std::vector<std::string> arguments;
     if (pencils && random_.below(4) > 0) {
       const auto grids = runtime::distributed::grids_of(ranks_);

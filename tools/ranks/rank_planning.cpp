@@ -7,6 +7,7 @@
 #include "runtime/backends/families.h"
 #include "runtime/distributed/choose_plan.h"
 #include "runtime/distributed/fft_cost.h"
+#include "runtime/distributed/slab_cost.h"
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
 
@@ -96,7 +97,7 @@ double RankPlanning::exchange_seconds(const Problem& problem, const generator::P
   double modes = problem.kind == Kind::nufft && problem.type == 3 ? static_cast<double>(problem.k.value_or(0))
                                                                   : static_cast<double>(mode_count(problem));
   if (decomposition == Decomposition::replicated) return value * modes * away * 2 / kBytesPerSecond;
-  if (problem.kind == Kind::nufft) {
+  if (problem.kind == Kind::nufft && problem.type != 3) {
     const auto last = static_cast<std::size_t>(problem.dim - 1);
     modes *= static_cast<double>(local.window.fine[last]) / static_cast<double>(problem.n[last]);
   }
@@ -122,29 +123,43 @@ std::vector<Exchange> RankPlanning::exchanges() const {
   return all;
 }
 
-// Every grid of pencils and every cut with this plan of a rank, which slabs can have.
+// What the busiest rank of a grid takes, with a plan that takes `alone` on one rank.
+double RankPlanning::pencil_seconds(const Problem& problem, const generator::Plan& local, double alone,
+                                    const runtime::distributed::RankGrid& grid) const {
+  namespace distributed = runtime::distributed;
+  const double value = 2.0 * static_cast<double>(real_bytes(problem.precision) * problem.batch) / kBytesPerSecond;
+  if (problem.kind == Kind::fft)
+    return alone * distributed::fft_work(problem, grid) / distributed::fft_work(problem, {}) +
+           value * distributed::fft_sent(problem, grid);
+  const double points = 3 * static_cast<double>(problem.m.value_or(0)) * (1 - 1.0 / crew_.ranks) / crew_.ranks;
+  return alone * distributed::pencil_cells(local, grid) / distributed::pencil_cells(local, {}) +
+         value * (distributed::pencil_sent(local, problem, grid) + points);
+}
+
+// Every grid of pencils, balance and cut with this plan of a rank, which slabs can have.
 void RankPlanning::list_pencils(const Problem& problem, const generator::Candidate& local, int number,
                                 Collector& collector) const {
-  if (!runtime::distributed::no_pencils(problem, local.plan.backend).empty() ||
-      !runtime::distributed::pencils_fault(local.plan).empty())
-    return;
+  if (!runtime::distributed::no_pencils(problem, local.plan.backend).empty()) return;
   RankPlan pencils;
   pencils.decomposition = Decomposition::pencils;
-  pencils.local = local.plan;
-  const double value = 2.0 * static_cast<double>(real_bytes(problem.precision) * problem.batch);
-  const double all = runtime::distributed::fft_work(problem, {});
+  pencils.local = runtime::distributed::fit_for_pencils(local.plan, problem);
+  if (!runtime::distributed::pencils_fault(pencils.local, problem).empty()) return;
   constexpr int kFirst = 3;  // decompositions before the first grid
   for (const auto& grid : runtime::distributed::grids_of(crew_.ranks)) {
     if (grid.in_plane == 1) continue;  // slabs
     pencils.grid = grid;
-    const double estimate = local.estimate * runtime::distributed::fft_work(problem, grid) / all +
-                            value * runtime::distributed::fft_sent(problem, grid) / kBytesPerSecond;
-    for (const Chunks& chunks : chunks_of(problem)) {
-      pencils.chunks = chunks;
-      collector.add(pencils,
-                    {kFirst + grid.in_plane, chunks.count, static_cast<int>(chunks.cut), number,
-                     static_cast<int>(Exchange::host)},
-                    estimate);
+    const double estimate = pencil_seconds(problem, pencils.local, local.estimate, grid);
+    for (const Balance balance : {Balance::points, Balance::planes}) {
+      if (problem.kind == Kind::fft && balance == Balance::planes) continue;  // it has no points
+      pencils.balance = balance;
+      for (const Chunks& chunks : chunks_of(problem)) {
+        pencils.chunks = chunks;
+        if (!collector.is_new(pencils)) continue;  // plans that differ in tiles that do not fit
+        collector.add(pencils,
+                      {kFirst + 2 * grid.in_plane + static_cast<int>(balance), chunks.count,
+                       static_cast<int>(chunks.cut), number, static_cast<int>(Exchange::host)},
+                      estimate);
+      }
     }
   }
 }
@@ -205,8 +220,8 @@ tuner::ListedPlans RankPlanning::list(const Problem& problem) const {
   tuner::ListedPlans listed;
   Collector collector(problem, listed);
   const bool fft = problem.kind == Kind::fft;
-  if (fft || (problem.type != 3 && generator::is_gpu(rank_.backend) == crew_.means.gpus))
-    list_slabs(problem, collector);
+  const bool gpu = generator::is_gpu(rank_.backend), third = !fft && problem.type == 3;
+  if (fft || (gpu == crew_.means.gpus && !(third && gpu))) list_slabs(problem, collector);
   if (!fft) list_replicated(problem, collector);
   listed.floor_seconds = [](std::size_t) { return 0.0; };
   return listed;

@@ -27,6 +27,8 @@ class RankPlanning final : public tuner::Planning {
   std::string chosen(const Problem& problem, const db::Lookup* lookup) const;
   void list_slabs(const Problem& problem, Collector& collector) const;
   void list_pencils(const Problem& problem, const generator::Candidate& local, int number, Collector& collector) const;
+  double pencil_seconds(const Problem& problem, const generator::Plan& local, double alone,
+                        const runtime::distributed::RankGrid& grid) const;
   void list_replicated(const Problem& problem, Collector& collector) const;
   Problem of_one_rank(const Problem& problem) const;
   double exchange_seconds(const Problem& problem, const generator::Plan& local,

@@ -1,6 +1,8 @@
 #include "tools/ranks/trial.h"
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 
 #include "tools/common/stopwatch.h"
 
@@ -20,6 +22,22 @@ int size_of(MPI_Comm comm) {
 double slowest(double seconds, MPI_Comm comm) {
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
   return seconds;
+}
+
+// The stages of rank 0 get the time of the slowest rank. Ranks without planes, say, have fewer stages.
+void slowest_of_each(std::vector<StageTime>& stages, MPI_Comm comm) {
+  std::string names;
+  for (const StageTime& stage : stages) names += stage.stage + '\n';
+  auto length = static_cast<int>(names.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, comm);
+  names.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(names.data(), length, MPI_CHAR, 0, comm);
+  std::istringstream lines(names);
+  for (std::string name; std::getline(lines, name);) {
+    const auto own = std::find_if(stages.begin(), stages.end(), [&](const auto& stage) { return stage.stage == name; });
+    const double seconds = slowest(own != stages.end() ? own->seconds : 0, comm);
+    if (own != stages.end()) own->seconds = seconds;
+  }
 }
 
 class Run {
@@ -64,7 +82,7 @@ class Run {
     }
     std::sort(outcome.execute.begin(), outcome.execute.end());
     outcome.stages = transform.stage_times();
-    for (StageTime& stage : outcome.stages) stage.seconds = slowest(stage.seconds, comm_);
+    slowest_of_each(outcome.stages, comm_);
     outcome.plan = transform.plan();
     outcome.explain = transform.explain();
     outcome.problem = transform.problem();

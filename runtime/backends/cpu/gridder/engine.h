@@ -69,13 +69,13 @@ struct Engine {
 
   // Where the cell `offset` cells after the origin of a tile is stored along dimension d.
   std::int64_t place(int d, std::int64_t origin, std::int64_t offset) const {
-    const GridLayers& layers = spec.grid.layers;
-    if (layers.count == 0 || d != tiling.dim - 1) return (origin + offset) % tiling.fine[d];
+    const GridLayers& layers = spec.grid.layers[d];
+    if (layers.count == 0) return (origin + offset) % tiling.fine[d];
     const std::int64_t cell = origin - layers.first;
     // Beyond a last tile with fewer cells, nothing is written and what is read has weight zero.
     return std::min(cell / layers.cells * layers.stored + cell % layers.cells + offset, layers.last_place());
   }
-  bool wraps(int d) const { return spec.grid.layers.count == 0 || d != tiling.dim - 1; }
+  bool wraps(int d) const { return spec.grid.layers[d].count == 0; }
   bool interior(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
     for (int d = 0; d < tiling.dim; ++d) {
       if (wraps(d) && origin[d] + b.cell[d][j] + tiling.width > tiling.fine[d]) return false;

@@ -45,11 +45,13 @@ void check(const GridderSpec& spec) {
     throw Error(Status::unsupported, fmt::format("window width {}; {} to {} are allowed for this window",
                                                  spec.window.width, generator::kMinWidth, most));
   }
-  if (g.layers.count > 0) {
-    if (g.dim < 2) throw Error(Status::unsupported, "layers need a grid of 2 or 3 dimensions");
-    const std::int64_t side = std::min<std::int64_t>(spec.sort.tile[g.dim - 1], g.fine[g.dim - 1]);
-    if (spec.sort.family != SortFamily::tiles || g.layers.first % side != 0 ||
-        (g.layers.count > 1 && g.layers.cells % side != 0))
+  for (int d = 0; d < 3; ++d) {
+    const GridLayers& layers = g.layers[d];
+    if (layers.count == 0) continue;
+    if (d < 1 || d >= g.dim) throw Error(Status::unsupported, "layers cut the dimensions of a grid but the first");
+    const std::int64_t side = std::min<std::int64_t>(spec.sort.tile[d], g.fine[d]);
+    if (spec.sort.family != SortFamily::tiles || layers.first % side != 0 ||
+        (layers.count > 1 && layers.cells % side != 0))
       throw Error(Status::unsupported, "layers of a grid need points grouped by tiles, and whole tiles");
   }
   if (spec.threads < 1) throw Error(Status::unsupported, fmt::format("{} threads; at least 1 is needed", spec.threads));
@@ -111,13 +113,13 @@ class TiledGridder final : public Gridder<T> {
     e_.spec.grid = grid;
   }
 
-  void tile_rows(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
-                 std::int32_t* row) const override {
+  void tiles_of(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
+                std::int32_t* tile) const override {
     PointStore<T> points;
     points.set(m, {x, y, z}, map, e_.tiling, {PointOrder::caller, false, e_.fraction, e_.workers()}, e_.kernels);
-    for (std::int64_t j = 0; j < m; ++j)
-      row[j] = static_cast<std::int32_t>(e_.tiling.position(points.tile_of(j))[e_.tiling.dim - 1]);
+    for (std::int64_t j = 0; j < m; ++j) tile[j] = static_cast<std::int32_t>(points.tile_of(j));
   }
+  std::array<std::int64_t, 3> tile_counts() const override { return e_.tiling.count; }
 
   void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,
               std::complex<T>* grids, std::int64_t grid_distance, std::int64_t count) override {
@@ -181,7 +183,7 @@ class TiledGridder final : public Gridder<T> {
   // spread by private tiles, whose sums are short. Ranks would have to agree, so layers keep their family.
   bool is_crowded() const {
     const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
-    if (!grouped || spread_family_ == SpreadFamily::subgrid || e_.spec.grid.layers.count > 0) return false;
+    if (!grouped || spread_family_ == SpreadFamily::subgrid || has_layers()) return false;
     const Tiling& t = e_.tiling;
     double usual = 100.0 * static_cast<double>(e_.points.size());
     for (int d = 0; d < t.dim; ++d)
@@ -192,16 +194,24 @@ class TiledGridder final : public Gridder<T> {
     return most > e_.spec.longest_sum && static_cast<double>(most) > usual;
   }
 
+  bool has_layers() const { return e_.spec.grid.layers[1].count > 0 || e_.spec.grid.layers[2].count > 0; }
+  // The tiles along a dimension that this process stores: the first one, and the one after the last.
+  std::array<std::int64_t, 2> stored_tiles(int d) const {
+    const GridLayers& layers = e_.spec.grid.layers[d];
+    const std::int64_t side = e_.tiling.tile[d], cells = (layers.count - 1) * layers.cells + layers.last_cells;
+    if (layers.count == 0) return {0, e_.tiling.count[d]};
+    return {layers.first / side, (layers.first + cells + side - 1) / side};
+  }
   // A point outside would be written beyond the array.
   void check_layers() const {
-    const GridLayers& layers = e_.spec.grid.layers;
-    if (layers.count == 0 || e_.points.size() == 0) return;
+    if (!has_layers()) return;
     const Tiling& t = e_.tiling;
-    const std::int64_t row = t.tiles() / t.count[t.dim - 1], side = t.tile[t.dim - 1];
-    const std::int64_t cells = (layers.count - 1) * layers.cells + layers.last_cells;
-    const std::int64_t begin = layers.first / side * row, end = (layers.first + cells + side - 1) / side * row;
-    if (e_.points.tile_start(begin) != 0 || e_.points.tile_start(end) != e_.points.size())
-      throw Error(Status::internal, "a point lies outside the layers of this process");
+    const auto y = stored_tiles(1), z = stored_tiles(2);
+    std::int64_t inside = 0;
+    for (std::int64_t k = z[0]; k < z[1]; ++k)
+      inside += e_.points.tile_start((k * t.count[1] + y[1]) * t.count[0]) -
+                e_.points.tile_start((k * t.count[1] + y[0]) * t.count[0]);
+    if (inside != e_.points.size()) throw Error(Status::internal, "a point lies outside the layers of this process");
   }
 
   // A batch keeps the weights of many blocks, a single transform those of one block.

@@ -19,13 +19,13 @@
 
 namespace fourtune::runtime::cpu {
 
-// The part of a grid that one of several processes stores: whole tiles along the last dimension, in `count` layers. Layer
-// i has the cells first + i * cells .. of the last dimension, up to first + i * cells + cells - 1, and behind them the
-// width - 1 cells that its windows share with the layer that follows in the whole grid; the last layer may have fewer
-// cells. Each layer begins `stored` cells after the one before it. Spreading leaves the shared cells' sums behind their
-// layer, and interpolation expects them there; the caller adds and copies them.
+// The part of a dimension that one of several processes stores: whole tiles, in `count` layers. Layer i has the cells
+// first + i * cells .. of the dimension, up to first + i * cells + cells - 1, and behind them the width - 1 cells that its
+// windows share with the layer that follows in the whole grid; the last layer may have fewer cells. Each layer begins
+// `stored` cells after the one before it. Spreading leaves the shared cells' sums behind their layer, and interpolation
+// expects them there; the caller adds and copies them.
 struct GridLayers {
-  std::int64_t count = 0;  // 0: the whole grid is stored, and its windows wrap around
+  std::int64_t count = 0;  // 0: the whole dimension is stored, and its windows wrap around
   std::int64_t first = 0;  // a multiple of the tile, as is `cells`
   std::int64_t cells = 0;  // of a layer, at least width - 1
   std::int64_t stored = 0;
@@ -38,7 +38,7 @@ struct GridShape {
   std::array<std::int64_t, 3> fine{1, 1, 1};
   std::array<std::int64_t, 3> stride{1, 0, 0};  // in elements; stride[0] == 1; rows may be padded
   std::int64_t elements = 0;                    // of one grid including its padding
-  GridLayers layers;
+  std::array<GridLayers, 3> layers;             // of y and z; rows along x are whole
 };
 
 // p = (x - centre) * factor; for types 1 and 2, centre is 0 and factor is 1/(2 pi). The *_low members hold the rounding
@@ -78,10 +78,11 @@ class Gridder {
   // Stores the grid elsewhere: other strides and layers of the same fine grid. Points have to be set again. Throws as
   // make_gridder does.
   virtual void set_grid(const GridShape& grid) = 0;
-  // row[j] is the tile row of point j: its tile's position along the last dimension. set_points puts the points there
-  // too. Throws as set_points does.
-  virtual void tile_rows(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
-                         std::int32_t* row) const = 0;
+  // tile[j] is the tile in which set_points puts point j: of `tile_counts` tiles along each dimension, x fastest. Throws
+  // as set_points does.
+  virtual void tiles_of(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
+                        std::int32_t* tile) const = 0;
+  virtual std::array<std::int64_t, 3> tile_counts() const = 0;
 
   // grid_b = sum_j values_b[j] * factor[j] * window_j for b < count. Grids are zeroed first. factor may be null.
   virtual void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,

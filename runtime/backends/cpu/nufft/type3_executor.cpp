@@ -4,37 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 
 #include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
-#include "generator/window/fourier.h"
 #include "runtime/backends/cpu/base/buffer.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
-#include "runtime/backends/cpu/base/team.h"
 #include "runtime/backends/cpu/fft/long.h"
 #include "runtime/backends/cpu/nufft/nufft_common.h"
 #include "runtime/backends/cpu/nufft/nufft_executor.h"
-#include "runtime/backends/cpu/nufft/type3_parameters.h"
+#include "runtime/backends/cpu/nufft/type3_phases.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
-
-// The angle of a phase that is a product of exp(i a b). The rounding errors of products and sums are tracked, because
-// |a b| may be large.
-struct Angle {
-  double sum = 0, error = 0;
-  void add(double a, double b) {
-    const double product = a * b, total = sum + product, part = total - sum;
-    error += std::fma(a, b, -product) + ((sum - (total - part)) + (product - part));
-    sum = total;
-  }
-  std::complex<double> phase() const {
-    const double c = std::cos(sum), s = std::sin(sum);
-    return {c - error * s, s + error * c};
-  }
-};
 
 // A fine grid that stores `held` cells per dimension; its rows and planes also have room for `modes` (PrunedFft).
 GridShape held_shape(int dim, const std::array<std::int64_t, 3>& held, const std::array<std::int64_t, 3>& modes,
@@ -56,6 +38,7 @@ class Type3Executor final : public Executor {
   Type3Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options)
       : problem_(problem), plan_(plan), options_(options) {
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, problem.batch);
+    geometry_.dim = problem.dim, geometry_.sign = problem.sign;
     if (plan_.type3 == generator::Type3Rule::gaussian) bind_gaussian();
     sigma_ = plan_.window.sigma;
   }
@@ -76,8 +59,8 @@ class Type3Executor final : public Executor {
     clock_.time("centre", [&] { find_geometry(sources, targets); });
     clock_.time("plan", [&] { bind_grids(); });
     clock_.time("sort", [&] {
-      outer_->set_points(m_, sources[0], sources[1], sources[2], source_map());
-      inner_->set_points(k_, targets[0], targets[1], targets[2], target_map());
+      outer_->set_points(m_, sources[0], sources[1], sources[2], geometry_.source_map());
+      inner_->set_points(k_, targets[0], targets[1], targets[2], geometry_.target_map());
     });
     clock_.time("phase", [&] { make_phases(sources, targets); });
     ready_ = true;
@@ -156,12 +139,12 @@ class Type3Executor final : public Executor {
     }
     choose_sigma(product);
     for (int d = 0; d < problem_.dim; ++d) {
-      geometry_[d] = type3_dimension(plan_, source[d], target[d], gaussian_);
+      geometry_.along[d] = type3_dimension(plan_, source[d], target[d], gaussian_);
       if (problem_.dim > 1) {
         fill_vectors(d);
-      } else if (geometry_[d].inner >= kShortLine) {  // long lines are transformed whole
-        geometry_[d].held = geometry_[d].inner;
-        geometry_[d].part = false;
+      } else if (geometry_.along[d].inner >= kShortLine) {  // long lines are transformed whole
+        geometry_.along[d].held = geometry_.along[d].inner;
+        geometry_.along[d].part = false;
       }
     }
   }
@@ -181,40 +164,9 @@ class Type3Executor final : public Executor {
   // The line FFTs move whole vectors of neighbouring lines, so cells are added where a few lines would be left over.
   void fill_vectors(int d) {
     constexpr std::int64_t kLines = 64 / sizeof(T);
-    Type3Dimension& g = geometry_[d];
+    Type3Dimension& g = geometry_.along[d];
     if (d == 0 && g.middle) g.outer = std::min(round_up(g.outer, kLines), g.inner);
     if (d < 2 && g.part) g.held = std::min(round_up(g.held, kLines), g.inner);
-  }
-
-  // p = (x - centre) * cells_per_unit / cells, plus floor(cells / 2) / cells where position 0 is in the middle. The map
-  // needs more digits than a double has: over N cells its rounding alone would be N / 2 times that of a coordinate, the
-  // same for all points.
-  static void set_map(PointMap& map, int d, double centre, long double cells_per_unit, std::int64_t cells,
-                      bool middle) {
-    const long double factor = cells_per_unit / static_cast<long double>(cells);
-    const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
-    map.factor[d] = static_cast<double>(factor);
-    map.factor_low[d] = static_cast<double>(factor - map.factor[d]);
-    map.centre[d] = static_cast<double>(start);
-    map.centre_low[d] = static_cast<double>(start - map.centre[d]);
-  }
-  PointMap source_map() const {
-    PointMap map;
-    for (int d = 0; d < problem_.dim; ++d) {
-      const Type3Dimension& g = geometry_[d];
-      set_map(map, d, g.source_centre, 1 / static_cast<long double>(g.spacing), g.outer, g.middle);
-    }
-    return map;
-  }
-  PointMap target_map() const {
-    PointMap map;
-    for (int d = 0; d < problem_.dim; ++d) {
-      const Type3Dimension& g = geometry_[d];
-      const long double cells_per_unit = static_cast<long double>(g.spacing) * static_cast<long double>(g.inner) /
-                                         (2 * std::numbers::pi_v<long double>);
-      set_map(map, d, g.target_centre, cells_per_unit, g.held, g.part);
-    }
-    return map;
   }
 
   GridderSpec gridder_spec(const GridShape& grid, const generator::WindowChoice& window) const {
@@ -238,7 +190,7 @@ class Type3Executor final : public Executor {
   void bind_grids() {
     std::array<std::int64_t, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
     for (int d = 0; d < problem_.dim; ++d)
-      outer[d] = geometry_[d].outer, inner[d] = geometry_[d].inner, held[d] = geometry_[d].held;
+      outer[d] = geometry_.along[d].outer, inner[d] = geometry_.along[d].inner, held[d] = geometry_.along[d].held;
     if (fft_ && outer == outer_shape_.fine && held == inner_shape_.fine && inner == plan_.inner.fine) return;
     fft_.reset(), adjoint_fft_.reset();
     outer_.reset(), inner_.reset();
@@ -259,11 +211,11 @@ class Type3Executor final : public Executor {
     spec.modes = outer_shape_.fine;
     spec.mode_stride = outer_shape_.stride;
     spec.sign = sign;
-    spec.order = geometry_[0].middle ? ModeOrder::centred : ModeOrder::fft;
+    spec.order = geometry_.along[0].middle ? ModeOrder::centred : ModeOrder::fft;
     const generator::Window window = bound_window(plan_.inner);
     for (int d = 0; d < problem_.dim; ++d) {
-      if (geometry_[d].part) spec.length[d] = geometry_[d].inner;
-      spec.factors[d] = deconvolution(window, geometry_[d].inner, outer_shape_.fine[d]);
+      if (geometry_.along[d].part) spec.length[d] = geometry_.along[d].inner;
+      spec.factors[d] = deconvolution(window, geometry_.along[d].inner, outer_shape_.fine[d]);
     }
     spec.fft = plan_.cpu().fft;
     spec.threads = plan_.cpu().threads;
@@ -278,44 +230,11 @@ class Type3Executor final : public Executor {
     return generator::window_of(choice);
   }
 
-  // before_j = exp(+-i D.x'_j); after_l = exp(+-i s_l.C) / prod_d phihat(h s'_d).
   void make_phases(const T* const* sources, const T* const* targets) {
     before_conjugate_ = {}, after_conjugate_ = {};
-    bool shifted = false, off_centre = false;
-    for (int d = 0; d < problem_.dim; ++d) {
-      shifted |= geometry_[d].target_centre != 0;
-      off_centre |= geometry_[d].source_centre != 0;
-    }
-    if (shifted) {
-      before_.resize(m_);
-      parallel_for(m_ > kShared ? plan_.cpu().threads : 1, m_, [&](std::int64_t j) {
-        Angle angle;
-        for (int d = 0; d < problem_.dim; ++d)
-          if (geometry_[d].target_centre != 0) {  // added separately: their difference is rounded
-            angle.add(problem_.sign * geometry_[d].target_centre, sources[d][j]);
-            angle.add(problem_.sign * geometry_[d].target_centre, -geometry_[d].source_centre);
-          }
-        before_[j] = Complex(angle.phase());
-      });
-    } else {
-      before_ = {};
-    }
-    after_.resize(k_);
+    geometry_.before(sources, m_, plan_.cpu().threads, before_);
     if (!transform_) transform_.emplace(bound_window(plan_.window), std::min(kPi, 1.0000001 * window_reach()));
-    const generator::FourierInterpolant& transform = *transform_;
-    parallel_for(k_ > kShared ? plan_.cpu().threads : 1, k_, [&](std::int64_t l) {
-      double deconvolve = 1;
-      for (int d = 0; d < problem_.dim; ++d)
-        deconvolve *= transform(geometry_[d].spacing * (targets[d][l] - geometry_[d].target_centre));
-      if (!off_centre) {
-        after_[l] = static_cast<T>(1 / deconvolve);
-        return;
-      }
-      Angle angle;
-      for (int d = 0; d < problem_.dim; ++d)
-        if (geometry_[d].source_centre != 0) angle.add(problem_.sign * geometry_[d].source_centre, targets[d][l]);
-      after_[l] = Complex(angle.phase() / deconvolve);
-    });
+    geometry_.after(targets, k_, *transform_, plan_.cpu().threads, after_);
   }
 
   // The largest |h s'| at which the transform of the outer window is needed.
@@ -350,13 +269,8 @@ class Type3Executor final : public Executor {
   // The adjoint's factors and FFT are made when it is first used after set_points.
   void prepare_adjoint() {
     if (!adjoint_fft_) adjoint_fft_ = make_fft(-problem_.sign, true);
-    const auto conjugate = [&](const Buffer<Complex>& from, Buffer<Complex>& to) {
-      if (from.size() == 0 || to.size() != 0) return;
-      to = Buffer<Complex>(from.size());
-      std::transform(from.data(), from.data() + from.size(), to.data(), [](Complex z) { return std::conj(z); });
-    };
-    conjugate(before_, before_conjugate_);
-    conjugate(after_, after_conjugate_);
+    conjugate_once(before_, before_conjugate_);
+    conjugate_once(after_, after_conjugate_);
   }
 
   std::int64_t estimate_bytes() const {
@@ -373,7 +287,6 @@ class Type3Executor final : public Executor {
     return bytes < 9e18 ? static_cast<std::int64_t>(bytes) : INT64_MAX;
   }
 
-  static constexpr std::int64_t kShared = 4096;  // with at least this many points, several threads pay off
   static constexpr const char* names[6] = {"x", "y", "z", "s", "t", "u"};
 
   Problem problem_;
@@ -385,7 +298,7 @@ class Type3Executor final : public Executor {
   std::int64_t chunk_ = 1, m_ = 0, k_ = 0;
   bool ready_ = false;
   std::optional<Bounds> bounds_;
-  std::array<Type3Dimension, 3> geometry_;
+  Type3Geometry geometry_;
   GridShape outer_shape_, inner_shape_;
   std::unique_ptr<Gridder<T>> outer_, inner_;
   std::unique_ptr<PrunedFft<T>> fft_, adjoint_fft_;

@@ -1,0 +1,140 @@
+#include "runtime/distributed/placed_points.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/distributed/slab_cost.h"
+
+namespace fourtune::runtime::distributed {
+
+template <class T>
+PlacedPoints<T>::PlacedPoints(const Communicator& ranks, const cpu::GridderSpec& gridder, const GridCut& cut,
+                              Balance balance, std::int64_t at_once, cpu::StageClock& clock)
+    : ranks_(ranks),
+      cut_(cut),
+      balance_(balance),
+      width_(gridder.window.width),
+      threads_(gridder.threads),
+      at_once_(at_once),
+      clock_(clock),
+      gridder_(cpu::make_gridder<T>(gridder)) {
+  tiles_.count = gridder_->tile_counts();
+}
+
+// The rows of tiles along dimension d over so many parts, by the cost of these points and their cells.
+template <class T>
+Split PlacedPoints<T>::cut_rows(int d, int parts, const std::vector<std::int64_t>& points) const {
+  const auto at = static_cast<std::size_t>(d), last = static_cast<std::size_t>(cut_.dim - 1);
+  SlabShape costs{cut_.dim, cut_.fine, cut_.side[at]};
+  std::swap(costs.fine[at], costs.fine[last]);
+  return split_rows(slab_costs(costs, width_, points), parts);
+}
+
+template <class T>
+bool PlacedPoints<T>::cut(const OwnPoints<T>& points) {
+  clock_.time("locate", [&] {
+    ranks_.together([&] {
+      tile_.resize(static_cast<std::size_t>(points.count));
+      gridder_->tiles_of(points.count, points.at[0], points.at[1], points.at[2], points.map, tile_.data());
+    });
+  });
+  bool changed = false;
+  clock_.time("split", [&] {
+    // Points by their row of tiles along the last dimension and, behind them, along y.
+    const int last = cut_.dim - 1;
+    const std::int64_t planes = tiles_.count[static_cast<std::size_t>(last)], rows = cut_.cuts_y ? tiles_.count[1] : 0;
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(planes + rows), 0);
+    if (balance_ == Balance::points) {
+      for (const std::int32_t t : tile_) {
+        ++counts[tiles_.row(t, last)];
+        if (rows > 0) ++counts[static_cast<std::size_t>(planes) + tiles_.row(t, 1)];
+      }
+      counts = ranks_.sum(counts);
+    }
+    const auto behind = counts.begin() + planes;
+    std::array<Split, 3> parts;
+    parts[static_cast<std::size_t>(last)] = cut_rows(last, cut_.ranks.of_planes, {counts.begin(), behind});
+    if (rows > 0) parts[1] = cut_rows(1, cut_.ranks.in_plane, {behind, counts.end()});
+    changed = !bound_ || parts != cut_.rows;
+    if (!changed) return;
+    bound_ = false;
+    cut_.rows = parts;
+    ranks_.together([&] {
+      grid_.bind(ranks_, cut_, at_once_);
+      if (!grid_.empty()) gridder_->set_grid(grid_.shape());
+    });
+    bound_ = true;
+  });
+  return changed;
+}
+
+// Turns the tiles of points into the ranks that have them.
+template <class T>
+void PlacedPoints<T>::find_owners() {
+  const auto parts_of_rows = [&](int d) {
+    const Split& rows = cut_.rows[static_cast<std::size_t>(d)];
+    std::vector<std::int32_t> part;
+    for (int p = 0; p < rows.parts(); ++p) part.insert(part.end(), static_cast<std::size_t>(rows.size(p)), p);
+    return part;
+  };
+  const int last = cut_.dim - 1, in_plane = cut_.ranks.in_plane;
+  const std::vector<std::int32_t> group = parts_of_rows(last), place = parts_of_rows(1);
+  for (std::int32_t& t : tile_)
+    t = in_plane * group[tiles_.row(t, last)] + (in_plane > 1 ? place[tiles_.row(t, 1)] : 0);
+}
+
+template <class T>
+std::array<const T*, 3> PlacedPoints<T>::plan_move(const OwnPoints<T>& points) {
+  find_owners();
+  own_ = points.count;
+  moved_.plan(ranks_, cut_.dim, tile_);
+  tile_ = {};
+  return moved_.move(ranks_, points.at);
+}
+
+template <class T>
+void PlacedPoints<T>::sort(const cpu::PointMap& map, const std::array<const T*, 3>& here) {
+  values_.resize(moved_.stays() ? 0 : checked_multiply(moved_.arrived(), at_once_, "values"));
+  if (!grid_.empty()) gridder_->set_points(moved_.arrived(), here[0], here[1], here[2], map);
+}
+
+template <class T>
+void PlacedPoints<T>::spread(const Complex* values, const Complex* factor, std::int64_t count, LocalWork& local) {
+  const std::int64_t elements = grid_.shape().elements;
+  clock_.time("move values", [&] {
+    for (std::int64_t b = 0; b < count; ++b)
+      moved_.follow(ranks_, values + b * own_, values_.data() + b * moved_.arrived());
+  });
+  const Complex* const here = moved_.stays() ? values : values_.data();
+  clock_.time("spread", [&] {
+    local.run([&] {
+      if (!grid_.empty()) gridder_->spread(here, moved_.arrived(), factor, grid_.data(), elements, count);
+    });
+  });
+  clock_.time("shared cells", [&] {
+    for (std::int64_t b = 0; b < count; ++b) grid_.fold(ranks_, grid_.data() + b * elements, threads_);
+  });
+}
+
+template <class T>
+void PlacedPoints<T>::interpolate(Complex* values, const Complex* factor, std::int64_t count, LocalWork& local) {
+  const std::int64_t elements = grid_.shape().elements;
+  clock_.time("shared cells", [&] {
+    for (std::int64_t b = 0; b < count; ++b) grid_.fill(ranks_, grid_.data() + b * elements, threads_);
+  });
+  Complex* const here = moved_.stays() ? values : values_.data();
+  clock_.time("interpolate", [&] {
+    local.run([&] {
+      if (!grid_.empty()) gridder_->interpolate(grid_.data(), elements, factor, here, moved_.arrived(), count);
+    });
+  });
+  clock_.time("move values", [&] {
+    for (std::int64_t b = 0; b < count; ++b)
+      moved_.come_back(ranks_, values_.data() + b * moved_.arrived(), values + b * own_);
+  });
+}
+
+template class PlacedPoints<float>;
+template class PlacedPoints<double>;
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,170 @@
+// Type 3 by slabs: direct sums on every number of ranks, however points lie, and no more bytes than
+// docs/design/distributed.md says.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <regex>
+
+#include "tests/distributed/count_bytes.h"
+#include "tests/distributed/support.h"
+
+namespace fourtune::test {
+namespace {
+
+template <class T>
+void expect_third(const Whole<T>& whole, const Way& way) {
+  std::string explain;
+  const auto result = result_of(whole, way, &explain);
+  EXPECT_NE(explain.find("plan: " + way.options.plan.substr(0, 11)), std::string::npos) << explain;
+  EXPECT_LE(error_of(result, direct(whole, way.adjoint, ModeOrder::centred)), allowed_error(whole.problem))
+      << to_token(whole.problem) << (way.adjoint ? " adjoint " : " ") << explain;
+}
+
+TEST(Type3Slabs, AgreeWithDirectSums) {
+  int turn = 0;
+  for (const std::string size : {"dim=2,m=300,k=200", "dim=3,m=150,k=300"})
+    for (const std::string rest : {",prec=f64,tol=1e-8", ",prec=f32,tol=1e-4", ",prec=f64,tol=1e-5,batch=3,sign=-1"})
+      for (const char* plan : {"ranks=slabs", "ranks=slabs(balance=planes,chunks=3,cut=planes)",
+                               "ranks=slabs(chunks=4,cut=columns)", "ranks=slabs(chunks=2,cut=batch)"}) {
+        Way way{forced(plan), MPI_COMM_WORLD, deal_in_turn(turn), turn % 2 == 1};
+        way.options.threads = 1 + turn % 3 / 2;
+        const std::string token = "nufft:type=3," + size + rest;
+        ++turn;
+        rest.find("f32") != std::string::npos ? expect_third(draw<float>(token, 3), way)
+                                              : expect_third(draw<double>(token, 4), way);
+      }
+}
+
+// Boxes away from the origin need phases of sources and targets, where these have gone.
+TEST(Type3Slabs, BoxesAwayFromTheOrigin) {
+  for (const char* token :
+       {"nufft:type=3,dim=2,m=200,k=300,prec=f64,tol=1e-7", "nufft:type=3,dim=3,m=200,k=100,prec=f64,tol=1e-6"}) {
+    Whole<double> whole = draw<double>(token, 8);
+    for (std::size_t d = 0; d < 3; ++d) {
+      for (double& x : whole.x[d]) x += 40 + 3 * static_cast<double>(d);
+      for (double& s : whole.s[d]) s -= 25 - static_cast<double>(d);
+    }
+    for (const bool adjoint : {false, true})
+      expect_third(whole, Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::uneven, adjoint});
+  }
+}
+
+// All sources in one place, all targets on a line, and boxes with a side of 0.
+TEST(Type3Slabs, CrowdedPoints) {
+  Whole<double> whole = draw<double>("nufft:type=3,dim=3,m=300,k=200,prec=f64,tol=1e-6", 2);
+  for (double& x : whole.x[1]) x = 0.5;
+  for (double& x : whole.x[2]) x = 2 + 1e-3 * x;
+  for (double& s : whole.s[0]) s = 7;
+  for (const bool adjoint : {false, true})
+    expect_third(whole, Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::even, adjoint});
+}
+
+TEST(Type3Slabs, WithoutSourcesOrTargets) {
+  for (const char* token :
+       {"nufft:type=3,dim=2,m=0,k=20,prec=f64,tol=1e-6", "nufft:type=3,dim=3,m=30,k=0,prec=f64,tol=1e-6",
+        "nufft:type=3,dim=2,m=1,k=1,prec=f64,tol=1e-6"})
+    for (const bool adjoint : {false, true})
+      expect_third(draw<double>(token, 2), Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::even, adjoint});
+}
+
+// Other boxes need other grids; the same boxes keep them.
+TEST(Type3Slabs, PointsCanBeSetAgain) {
+  Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=200,k=150,prec=f64,tol=1e-7", 5);
+  DistributedTransform transform("nufft:type=3,dim=2,prec=f64,tol=1e-7", MPI_Comm_c2f(MPI_COMM_WORLD),
+                                 forced("ranks=slabs"));
+  const int rank = transform.rank(), ranks = transform.ranks();
+  for (const double scale : {1.0, 1.0, 3.0, 0.1}) {
+    for (double& x : whole.x[0]) x *= scale;
+    for (double& s : whole.s[1]) s *= scale;
+    const Range mine = dealt(Deal::uneven, 200, rank, ranks), targets = dealt(Deal::even, 150, rank, ranks);
+    Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin};
+    points.k = targets.size();
+    points.s = whole.s[0].data() + targets.begin, points.t = whole.s[1].data() + targets.begin;
+    transform.set_points(points);
+    std::vector<std::complex<double>> values(whole.points.begin() + mine.begin, whole.points.begin() + mine.end);
+    std::vector<std::complex<double>> results(static_cast<std::size_t>(targets.size()));
+    transform.execute(values.data(), results.data());
+    EXPECT_LE(error_of(gathered(results, Deal::even, 150, 1, MPI_COMM_WORLD), direct(whole, false, ModeOrder::centred)),
+              allowed_error(whole.problem))
+        << scale;
+  }
+}
+
+TEST(Type3Slabs, BadPointsOfOneRankFailOnAll) {
+  const bool bad = rank_of(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
+  DistributedTransform transform("nufft:type=3,dim=2,prec=f64,tol=1e-6", MPI_Comm_c2f(MPI_COMM_WORLD),
+                                 forced("ranks=slabs"));
+  std::vector<double> x{0.1, 0.2, 0.3}, wrong = x;
+  wrong[2] = std::numeric_limits<double>::infinity();
+  Points points{3, x.data(), x.data()};
+  points.k = 3, points.s = x.data(), points.t = bad ? wrong.data() : x.data();
+  std::string message;
+  EXPECT_EQ(status_of([&] { transform.set_points(points); }, &message), Status::invalid_point);
+  EXPECT_NE(message.find("t[2]"), std::string::npos) << message;
+  points.t = x.data();
+  transform.set_points(points);
+  std::vector<std::complex<double>> values(3, 1), results(3);
+  EXPECT_EQ(status_of([&] { transform.execute(values.data(), bad ? nullptr : results.data()); }),
+            Status::invalid_argument);
+  EXPECT_EQ(status_of([&] { transform.execute(values.data(), results.data()); }), Status::success);
+}
+
+TEST(Type3Slabs, OtherRulesAndBitsAreRefused) {
+  const Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=100,k=90,prec=f64,tol=1e-4", 1);
+  const auto status = [&](const Options& options) {
+    return status_of([&] { result_of(whole, Way{options, MPI_COMM_WORLD, Deal::even, false}); });
+  };
+  EXPECT_EQ(status(forced("ranks=slabs", true)), Status::unsupported);
+  EXPECT_EQ(status(forced("ranks=pencils")), Status::unsupported);
+  EXPECT_EQ(
+      status(forced("ranks=slabs;cpu;threads=1;type3=gaussian(r=3);sort=tiles(tile=16x16);spread=subgrid(cap=4096,"
+                    "add=lock);interp=tile(cap=8192);fft=pruned(rigor=estimate)")),
+      Status::invalid_plan);
+}
+
+// Of all ranks together, as only the box of the points says how large the grids are.
+TEST(Type3Slabs, SendWhatTheBoundSays) {
+  const std::string token = "nufft:type=3,dim=3,m=20000,k=20000,prec=f64,tol=1e-6";
+  Whole<double> whole = draw<double>(token, 6);
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  const Range mine = dealt(Deal::even, 20000, rank, ranks);
+  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), forced("ranks=slabs(balance=planes)"));
+  Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin,
+                whole.x[2].data() + mine.begin};
+  points.k = mine.size();
+  points.s = whole.s[0].data() + mine.begin, points.t = whole.s[1].data() + mine.begin;
+  points.u = whole.s[2].data() + mine.begin;
+  sent = 0;
+  transform.set_points(points);
+  const auto total = [](std::int64_t own) {
+    MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return static_cast<double>(own);
+  };
+  EXPECT_LE(total(sent), 1.05 * 40000 * 3 * 8 + 8192.0 * ranks);
+
+  // The sizes of type3_geometry.h, with inner grids up to a tenth larger than they need to be.
+  const std::regex window("sigma=([0-9.]+),width=(\\d+)");
+  std::vector<std::pair<double, double>> windows;
+  const std::string plan = transform.plan();
+  for (std::sregex_iterator at(plan.begin(), plan.end(), window), end; at != end; ++at)
+    windows.emplace_back(std::stod((*at)[1]), std::stod((*at)[2]));
+  ASSERT_EQ(windows.size(), 2U) << plan;
+  const auto [sigma1, w1] = windows[0];
+  const auto [sigma2, w2] = windows[1];
+  const double band = 2 * 9.0 * 6.0 * sigma1 / std::numbers::pi;
+  const double outer = band + w1 + 4, inner = 1.1 * (sigma2 * (band + 0.5 * w1) + 0.5 * w1 + 4);
+  const double held = std::min(inner, inner / sigma1 + w2 + 4), away = 1 - 1.0 / ranks;
+  const double grids = outer * outer * (outer + held) * away;
+  const double shared = ranks * ((w1 - 1) * outer * outer + (w2 - 1) * held * held);
+  std::vector<std::complex<double>> values(static_cast<std::size_t>(mine.size())),
+      results(static_cast<std::size_t>(mine.size()));
+  sent = 0;
+  transform.execute(values.data(), results.data());
+  EXPECT_LE(total(sent), 1.05 * 16 * (40000 * away + grids + shared) + 1024.0 * ranks) << plan;
+}
+
+}  // namespace
+}  // namespace fourtune::test
