@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generator/plan/along.h"
 #include "generator/plan/plan_text.h"
 
 namespace fourtune::generator {
@@ -15,7 +16,7 @@ namespace {
 constexpr Spelling<Rigor> rigors[] = {
     {Rigor::estimate, "estimate"}, {Rigor::measure, "measure"}, {Rigor::patient, "patient"}};
 constexpr Spelling<FftFamily> fft_families[] = {
-    {FftFamily::fftw, "fftw"}, {FftFamily::rows, "rows"}, {FftFamily::pruned, "pruned"}};
+    {FftFamily::fftw, "fftw"}, {FftFamily::rows, "rows"}, {FftFamily::pruned, "pruned"}, {FftFamily::along, "along"}};
 constexpr Spelling<SortFamily> sorts[] = {{SortFamily::none, "none"}, {SortFamily::tiles, "tiles"}};
 constexpr Spelling<SpreadFamily> spreads[] = {{SpreadFamily::atomic, "atomic"},
                                               {SpreadFamily::colour_index, "colour_index"},
@@ -25,6 +26,7 @@ constexpr Spelling<AddRule> adds[] = {{AddRule::lock, "lock"}, {AddRule::colour,
 constexpr Spelling<InterpFamily> interps[] = {{InterpFamily::direct, "direct"}, {InterpFamily::tile, "tile"}};
 // ---- stages -------------------------------------------------------------------------------------------------------
 std::string print_fft(const FftChoice& fft) {
+  if (fft.family == FftFamily::along) return "fft=along";
   std::string out = fmt::format("fft={}(rigor={}", name_of(fft_families, fft.family), name_of(rigors, fft.rigor));
   if (fft.family != FftFamily::fftw) out += fmt::format(",block={}", fft.block);
   return out + ")";
@@ -33,7 +35,13 @@ FftChoice parse_fft(StageText& text, const Problem& problem) {
   FftChoice fft;
   fft.family = value_of(fft_families, "fft", text.family());
   if (problem.kind == Kind::fft && fft.family == FftFamily::pruned)
-    bad("fft=pruned: only a nufft has lines to skip; allowed are fftw, rows");
+    bad("fft=pruned: only a nufft has lines to skip; allowed are fftw, rows, along");
+  if (fft.family == FftFamily::along) {
+    if (along_length(problem) == 0)
+      bad("fft=along: takes lines without gaps in one dimension, of up to 65536 values and factors up to 16 (of real lines "
+          "half as many, in pairs)");
+    return fft;
+  }
   if (problem.kind == Kind::nufft && fft.family == FftFamily::rows) bad("fft=rows: a nufft takes pruned (or fftw)");
   if (const auto rigor = text.take("rigor")) fft.rigor = value_of(rigors, "fft: rigor", *rigor);
   if (fft.family != FftFamily::fftw) fft.block = text.number<int>("block", 1, 4096, 64);

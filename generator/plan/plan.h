@@ -30,6 +30,7 @@ enum class FftFamily {
   fftw,    // one FFTW plan for the whole transform: exactly what the library itself would run
   rows,    // our loop over dimensions, one small measured FFTW plan per dimension (known-good shapes, cheap planning)
   pruned,  // as rows, but skips lines known to be zero or unwanted, and includes deconvolution (nufft only)
+  along,   // line by line, vectors along the line (one dimension without gaps; generator/plan/along.h)
 };
 struct FftChoice {
   FftFamily family = FftFamily::pruned;

@@ -78,6 +78,21 @@ TEST(UntunedFft, UsesThreadsOnlyWhereTheyPay) {
   EXPECT_EQ(threads("fft:type=c2c,n=1024,prec=f64,batch=1000"), 2);
 }
 
+TEST(UntunedFft, OfLinesWithoutGapsHasVectorsAlongThem) {
+  const auto family = [](const char* token) {
+    return default_plan(parse_problem(token), processor(1)).cpu().fft.family;
+  };
+  for (const char* token :
+       {"fft:type=c2c,n=128,prec=f32,batch=172", "fft:type=c2c,n=1024,prec=f64", "fft:type=r2c,n=512,prec=f32,batch=7",
+        "fft:type=c2r,n=2000,prec=f64,batch=3,place=in", "fft:type=c2c,n=256,prec=f64,batch=3,layout=1+300/1+300"})
+    EXPECT_EQ(family(token), FftFamily::along) << token;
+  for (const char* token : {"fft:type=c2c,n=128x128,prec=f32", "fft:type=c2c,n=53,prec=f32,batch=64",
+                            "fft:type=r2c,n=1001,prec=f64", "fft:type=c2c,n=131072,prec=f32"}) {
+    EXPECT_NE(family(token), FftFamily::along) << token;
+    EXPECT_EQ(fft_times(parse_problem(token), 1, processor(1)).along, INFINITY) << token;
+  }
+}
+
 TEST(UntunedFft, OfStridesAndOrdersKeepsOurLines) {
   for (const char* token :
        {"fft:type=c2c,n=256,prec=f64,batch=3,order=reversed", "fft:type=c2c,n=256,prec=f64,batch=3,layout=2+600/2+600",

@@ -128,8 +128,7 @@ Long tolerance(const Problem& p) {
 // Runs problem and adjoint on random data; checks values, adjointness and that inputs and gaps are unchanged.
 template <class T>
 void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int64_t shift = 0) {
-  SCOPED_TRACE(to_token(p) + (plan.cpu().fft.family == FftFamily::rows ? " rows" : " fftw") + " block " +
-               std::to_string(plan.cpu().fft.block) + " threads " + std::to_string(plan.cpu().threads));
+  SCOPED_TRACE(to_token(p) + " " + to_text(plan, p));
   const auto executor = make_fft_executor(p, plan, {});
   const Side in = input_side(p), out = output_side(p);
   const std::int64_t in_reals = in.span(p.batch) * (in.real ? 1 : 2),

@@ -1,10 +1,11 @@
 // Measures uniform transforms on this processor and fits the prices of generator/planner/cpu/fft_times.h to them.
 //
-//   fit_fft_times measure [SECONDS] < problems.txt > measured.tsv
+//   fit_fft_times measure [SECONDS [THREADS]] < problems.txt > measured.tsv
 //   fit_fft_times fit f32|f64 < measured.tsv
 //
-// measure: one token a line; of each the least time of our lines and of FFTW's estimate, on one thread and on two, in
-// microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list --fft` draws tokens.
+// measure: one token a line; of each the least time of our families and of FFTW's estimate, on THREADS (by default on
+// one and on two), in microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list
+// --fft` draws tokens.
 // fit: half of the problems are fitted, the other half judges. A time of 0 was not measured. Prints the prices as
 // initialisers.
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 
 #include "fourtune/status.h"
 #include "fourtune/transform.h"
+#include "generator/plan/along.h"
 #include "generator/planner/cpu/fft_times.h"
 
 namespace fourtune::tools {
@@ -30,9 +32,12 @@ namespace {
 
 using generator::FftPrices;
 
-constexpr std::array<const char*, 4> kPlans{
-    "cpu;threads=1;fft=rows(rigor=measure,block=64)", "cpu;threads=1;fft=fftw(rigor=estimate)",
-    "cpu;threads=2;fft=rows(rigor=measure,block=64)", "cpu;threads=2;fft=fftw(rigor=estimate)"};
+constexpr std::array<const char*, 6> kPlans{"cpu;threads=1;fft=rows(rigor=measure,block=64)",
+                                            "cpu;threads=1;fft=fftw(rigor=estimate)",
+                                            "cpu;threads=1;fft=along",
+                                            "cpu;threads=2;fft=rows(rigor=measure,block=64)",
+                                            "cpu;threads=2;fft=fftw(rigor=estimate)",
+                                            "cpu;threads=2;fft=along"};
 using Times = std::array<double, kPlans.size()>;
 
 // ---- measure
@@ -40,7 +45,11 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Times measured(const std::string& token, double share) {
+bool is_along(std::size_t plan) { return plan % 3 == 2; }
+int threads_of(std::size_t plan) { return plan < 3 ? 1 : 2; }
+
+// threads: of the plans that run; 0: all.
+Times measured(const std::string& token, double share, int threads) {
   const Problem problem = parse_problem(token);
   std::size_t values = static_cast<std::size_t>(problem.batch);
   for (int d = 0; d < problem.dim; ++d)
@@ -53,13 +62,16 @@ Times measured(const std::string& token, double share) {
   };
   std::array<Contender, kPlans.size()> contenders;
   Times best;
-  best.fill(INFINITY);
+  best.fill(0);
   const auto sample = [&](Contender& one) {
     const double start = seconds_now();
     for (int i = 0; i < one.repeats; ++i) one.transform->execute(first.data(), out);
     return (seconds_now() - start) / one.repeats;
   };
+  std::vector<std::size_t> runs;
   for (std::size_t i = 0; i < kPlans.size(); ++i) {
+    if ((threads > 0 && threads_of(i) != threads) || (is_along(i) && generator::along_length(problem) == 0)) continue;
+    runs.push_back(i), best[i] = INFINITY;
     Options options;
     options.default_databases = false, options.plan = kPlans[i];
     contenders[i].transform = std::make_unique<Transform>(token, options);
@@ -67,15 +79,15 @@ Times measured(const std::string& token, double share) {
     contenders[i].repeats = std::max(1, static_cast<int>(20e-6 / std::max(1e-8, sample(contenders[i]))));
   }
   const double start = seconds_now();
-  for (int round = 0; round < 7 || seconds_now() - start < share * static_cast<double>(kPlans.size()); ++round)
-    for (std::size_t i = 0; i < kPlans.size(); ++i)
+  for (int round = 0; round < 7 || seconds_now() - start < share * static_cast<double>(runs.size()); ++round)
+    for (const std::size_t i : runs)
       for (int k = 0; k < 5; ++k) best[i] = std::min(best[i], sample(contenders[i]));
   return best;
 }
 
-void measure(double share) {
+void measure(double share, int threads) {
   for (std::string line; std::getline(std::cin, line);) {
-    const Times times = measured(line, share);
+    const Times times = measured(line, share, threads);
     std::cout << line;
     for (const double seconds : times) std::cout << fmt::format("\t{:.4g}", 1e6 * seconds);
     std::cout << std::endl;
@@ -98,8 +110,8 @@ Times estimates(const Measured& one, const FftPrices& prices) {
   Times out;
   for (const int threads : {1, 2}) {
     const auto times = generator::fft_times(one.problem, threads, processor(2), prices);
-    out[static_cast<std::size_t>(2 * threads - 2)] = 1e6 * times.rows;
-    out[static_cast<std::size_t>(2 * threads - 1)] = 1e6 * times.library;
+    const auto at = static_cast<std::size_t>(3 * threads - 3);
+    out[at] = 1e6 * times.rows, out[at + 1] = 1e6 * times.library, out[at + 2] = 1e6 * times.along;
   }
   return out;
 }
@@ -122,7 +134,7 @@ double misfit(const std::vector<const Measured*>& group, const FftPrices& prices
     const Times guess = estimates(*one, prices);
     for (std::size_t i = 0; i < guess.size(); ++i)
       if (one->times[i] > 0 && std::isfinite(guess[i]))
-        sum += std::min(std::log(3.0), std::abs(std::log(guess[i] / one->times[i]))) / 4;
+        sum += std::min(std::log(3.0), std::abs(std::log(guess[i] / one->times[i]))) / 6;
     sum += std::log(loss(guess, one->times));
   }
   return sum / static_cast<double>(group.size());
@@ -160,6 +172,8 @@ FftPrices fitted(const std::vector<const Measured*>& group, const FftPrices& sta
         vary(prices.rows.*field.value, start.rows.*field.value, factor);
       for (const auto& field : generator::library_price_fields)
         vary(prices.library.*field.value, start.library.*field.value, factor);
+      for (const auto& field : generator::along_price_fields)
+        vary(prices.along.*field.value, start.along.*field.value, factor);
     }
   }
   return prices;
@@ -173,7 +187,7 @@ void fit(Precision precision) {
     Measured one;
     words >> token;
     for (double& time : one.times) words >> time;
-    if (!words) throw Error(Status::io, "expected a token and four times: " + line);
+    if (!words) throw Error(Status::io, "expected a token and six times: " + line);
     one.problem = parse_problem(token);
     if (one.problem.precision == precision) all.push_back(one);
   }
@@ -188,6 +202,9 @@ void fit(Precision precision) {
   for (const auto& field : generator::library_price_fields)
     std::cout << fmt::format("{:.3g}, ", prices.library.*field.value);
   std::cout << "\n";
+  for (const auto& field : generator::along_price_fields)
+    std::cout << fmt::format("{:.3g}, ", prices.along.*field.value);
+  std::cout << "\n";
 }
 
 }  // namespace
@@ -197,15 +214,16 @@ int main(int count, char** words) {
   using namespace fourtune;
   try {
     const std::string_view mode = count > 1 ? words[1] : "", option = count > 2 ? words[2] : "";
-    if (mode == "measure" && count <= 3) {
+    if (mode == "measure" && count <= 4) {
       const double share = option.empty() ? 0.012 : std::atof(words[2]);
+      const int threads = count > 3 ? std::atoi(words[3]) : 0;
       if (!(share > 0 && share < 60)) throw Error(Status::invalid_option, "SECONDS must be above 0 and below 60");
-      tools::measure(share);
+      tools::measure(share, threads);
     } else if (mode == "fit" && (option == "f32" || option == "f64")) {
       tools::fit(option == "f32" ? Precision::f32 : Precision::f64);
     } else {
       throw Error(Status::invalid_option,
-                  "usage: fit_fft_times measure [SECONDS] < problems, or fit f32|f64 < measured");
+                  "usage: fit_fft_times measure [SECONDS [THREADS]] < problems, or fit f32|f64 < measured");
     }
     return 0;
   } catch (const std::exception& error) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "generator/plan/along.h"
 #include "generator/plan/binding.h"
 #include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
@@ -134,10 +135,11 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
     Rigor rigor;
     int block;
   };
-  const std::vector<Choice> choices = {{FftFamily::rows, Rigor::measure, 64}, {FftFamily::rows, Rigor::measure, 32},
-                                       {FftFamily::rows, Rigor::measure, 16}, {FftFamily::rows, Rigor::measure, 128},
-                                       {FftFamily::rows, Rigor::patient, 64}, {FftFamily::fftw, Rigor::measure, 64},
-                                       {FftFamily::fftw, Rigor::patient, 64}, {FftFamily::fftw, Rigor::estimate, 64}};
+  std::vector<Choice> choices = {{FftFamily::rows, Rigor::measure, 64}, {FftFamily::rows, Rigor::measure, 32},
+                                 {FftFamily::rows, Rigor::measure, 16}, {FftFamily::rows, Rigor::measure, 128},
+                                 {FftFamily::rows, Rigor::patient, 64}, {FftFamily::fftw, Rigor::measure, 64},
+                                 {FftFamily::fftw, Rigor::patient, 64}, {FftFamily::fftw, Rigor::estimate, 64}};
+  if (along_length(problem) > 0) choices.insert(choices.begin(), {FftFamily::along, Rigor::measure, 64});
   SpaceBuilder builder(problem, traits);
   builder.space.axes = {"fft", "threads"};
   for_each({static_cast<int>(choices.size()), static_cast<int>(threads.size())}, [&](const std::vector<int>& at) {
@@ -342,11 +344,14 @@ Plan fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::s
   };
   for (const int threads : {1, std::max(1, traits.cores)}) {  // threads may cost more than they save
     consider({FftFamily::rows, Rigor::measure, 64}, threads);
+    if (along_length(problem) > 0) consider({FftFamily::along, Rigor::measure, 64}, threads);
     if (may_estimate(problem)) consider({FftFamily::fftw, Rigor::estimate, 64}, threads);
   }
   if (why)
     *why = best.cpu().fft.family == FftFamily::fftw ? "FFTW's estimate, faster for such lines by the cost model"
-                                                    : "the usual plan of the processor";
+           : best.cpu().fft.family == FftFamily::along
+               ? "vectors along the line, faster for such lines by the cost model"
+               : "the usual plan of the processor";
   return best;
 }
 

@@ -162,7 +162,9 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads, const De
   const FftTimes times = fft_times(problem, static_cast<int>(threads), traits);
   const FftChoice& fft = plan.cpu().fft;
   Cost cost;
-  cost.execute = fft.family == FftFamily::fftw ? times.library : times.rows;
+  cost.execute = fft.family == FftFamily::fftw    ? times.library
+                 : fft.family == FftFamily::along ? times.along
+                                                  : times.rows;
   // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).
   if (fft.family == FftFamily::fftw) cost.execute *= fft.rigor != Rigor::estimate ? 0.85 : n > 1e5 ? 5 : 1;
   // Rarely faster than measure by more than noise, while planning takes up to ten seconds: a search tries it last.

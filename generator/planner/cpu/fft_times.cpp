@@ -1,7 +1,8 @@
-// Both times are sums of counts and prices. Prices are in nanoseconds, fitted to 590 drawn transforms (`fourtune soak
+// All times are sums of counts and prices. Prices are in nanoseconds, fitted to 590 drawn transforms (`fourtune soak
 // --list --fft`, seed 19010: 260 of at most 3 MB, seed 19012: 330 of at most 2 MB), each with both families on one and
 // two threads of an Intel Xeon with AVX-512 and Debian's FFTW: least absolute logarithms of the ratios
-// (docs/design/cpu-choices.md).
+// (docs/design/cpu-choices.md). Those of family along are of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one
+// thread of an AMD EPYC with AVX-512.
 #include "generator/planner/cpu/fft_times.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "fourtune/problem.h"
+#include "generator/plan/along.h"
 #include "generator/plan/fft_boxes.h"
 #include "generator/planner/cpu/slowness.h"
 
@@ -25,12 +27,16 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 64;                            // lines that are transformed together
 constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;    // of runtime's long.h
 constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
-constexpr double kMeet = 3e-6;                                 // seconds in which threads begin and end a step together
+// Bytes of a line's work areas, and of these and its arrays.
+constexpr double kAlongL1 = 24e3, kAlongL2 = 1e6;
+constexpr double kMeet = 3e-6;  // seconds in which threads begin and end a step together
 
 constexpr FftPrices kPrices32{{0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.8},
-                              {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5}};
+                              {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5},
+                              {0.126, 0.322, 0.01, 0.0957, 0.4, 4, 32}};
 constexpr FftPrices kPrices64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 1.1},
-                              {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8}};
+                              {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8},
+                              {0.0726, 0.54, 0.02, 0.239, 0.632, 2.5, 60}};
 
 // Our lines are whole vectors: their levels wait for arithmetic, their moves for loads.
 RowsPrices prices_here(RowsPrices price, const Slowness& slow) {
@@ -46,6 +52,12 @@ LibraryPrices prices_here(LibraryPrices price, const Slowness& slow) {
                             &price.odd_real, &price.real, &price.call})
     *one *= slow.scalar;
   price.conflict *= slow.second, price.far *= slow.far;
+  return price;
+}
+
+AlongPrices prices_here(AlongPrices price, const Slowness& slow) {
+  price.value *= slow.near, price.real *= slow.near, price.pass *= slow.arithmetic;
+  price.beyond *= slow.second, price.spilled *= slow.second, price.line *= slow.scalar, price.call *= slow.scalar;
   return price;
 }
 
@@ -236,6 +248,23 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads, const R
   return 1.15e-9 * counts.ns / std::min<double>(threads, counts.units) + exchanged + meet * steps;
 }
 
+double along_seconds(const Problem& problem, const Shape& s, int threads, const AlongPrices& prices,
+                     const Slowness& slow) {
+  const std::int64_t length = along_length(problem);
+  if (length == 0) return kNever;
+  const AlongPrices price = prices_here(prices, slow);
+  const AlongPasses passes = along_passes(length, problem.precision);
+  double value = price.value + price.pass * passes.cost + (s.real ? price.real : 0);
+  const double bytes = static_cast<double>(length) * s.value_bytes;
+  const double areas = bytes * (passes.radices.size() > 2 ? 2 : 1),
+               arrays = bytes * (problem.place == Place::in ? 1 : 2);
+  if (areas > kAlongL1) value += price.beyond;
+  if (areas + arrays > kAlongL2) value += price.spilled;
+  const double line = price.line + value * static_cast<double>(length);
+  if (threads == 1) return (price.call + s.batch * line) * 1e-9;
+  return (price.call + 1.1 * std::ceil(s.batch / threads) * line) * 1e-9 + kMeet * slow.meeting;
+}
+
 // How many values at this distance in bytes a first-level cache of 64 sets of 12 lines of 64 bytes holds.
 std::int64_t held_at_stride(std::int64_t stride) {
   constexpr std::int64_t sets = 64, ways = 12, period = sets * 64;
@@ -276,7 +305,8 @@ FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& trai
   const Shape s = shape_of(problem);
   const Slowness slow = slowness(traits, problem.precision, threads);
   return {rows_seconds(problem, s, threads, prices.rows, slow),
-          library_seconds(problem, s, threads, prices.library, slow)};
+          library_seconds(problem, s, threads, prices.library, slow),
+          along_seconds(problem, s, threads, prices.along, slow)};
 }
 
 }  // namespace fourtune::generator

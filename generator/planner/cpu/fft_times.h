@@ -1,4 +1,4 @@
-// How long our lines and FFTW's estimate take for a uniform transform on a processor: what an untuned transform has to
+// How long our families and FFTW's estimate take for a uniform transform on a processor: what an untuned transform has to
 // choose between.
 #pragma once
 
@@ -11,6 +11,7 @@ namespace fourtune::generator {
 struct FftTimes {
   double rows = 0;     // fft=rows
   double library = 0;  // fft=fftw(rigor=estimate)
+  double along = 0;    // fft=along; infinite for what it does not take
 };
 // Prices in nanoseconds, of one precision.
 struct RowsPrices {
@@ -32,9 +33,17 @@ struct LibraryPrices {
   double odd_real, real;    // a value of a real transform
   double call;
 };
+struct AlongPrices {
+  double value, real;  // a complex value; more for one of a real line
+  double pass;         // a value, for each unit of its passes' cost (generator/plan/along.h)
+  double beyond;       // a value of a line whose work areas the first-level cache does not hold
+  double spilled;      // a value of a line that leaves the second-level cache
+  double line, call;
+};
 struct FftPrices {
   RowsPrices rows;
   LibraryPrices library;
+  AlongPrices along;
 };
 const FftPrices& fft_prices(Precision precision);
 // For tools/fit, which varies them: every price with its name.
@@ -57,6 +66,10 @@ inline constexpr PriceField<LibraryPrices> library_price_fields[] = {
     {"line", &LibraryPrices::line},         {"transform", &LibraryPrices::transform},
     {"odd_real", &LibraryPrices::odd_real}, {"real", &LibraryPrices::real},
     {"call", &LibraryPrices::call}};
+inline constexpr PriceField<AlongPrices> along_price_fields[] = {
+    {"value", &AlongPrices::value},   {"real", &AlongPrices::real},       {"pass", &AlongPrices::pass},
+    {"beyond", &AlongPrices::beyond}, {"spilled", &AlongPrices::spilled}, {"line", &AlongPrices::line},
+    {"call", &AlongPrices::call}};
 
 // Of a dense problem; strides are not looked at. threads >= 1.
 FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits, const FftPrices& prices);

@@ -6,6 +6,7 @@
 
 #include "base/layout.h"
 #include "fourtune/status.h"
+#include "generator/plan/along.h"
 #include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/fft/operation.h"
 #include "runtime/backends/families.h"
@@ -100,7 +101,14 @@ class FftExecutor final : public Executor {
  private:
   static std::unique_ptr<FftRunner> make(const FftOperation& op) {
     if (op.reversed != Reversed::none) return make_reordered_fft<T>(op, make);
-    return op.choice.family == generator::FftFamily::fftw ? fft_library<T>()->make_fft(op) : make_rows_fft<T>(op);
+    switch (op.choice.family) {
+      case generator::FftFamily::fftw:
+        return fft_library<T>()->make_fft(op);
+      case generator::FftFamily::along:
+        return make_along_fft<T>(op);
+      default:
+        return make_rows_fft<T>(op);
+    }
   }
   void check(const void* first, const void* second) const {
     if (first == nullptr || second == nullptr)
@@ -125,7 +133,9 @@ std::unique_ptr<Executor> make_fft_executor(const Problem& problem, const genera
   if (problem.kind != Kind::fft) throw Error(Status::invalid_problem, "make_fft_executor: the problem is not an fft");
   validate(problem);
   if (plan.cpu().fft.family == generator::FftFamily::pruned)
-    throw Error(Status::invalid_plan, "fft=pruned belongs to a nufft; an fft has fftw and rows");
+    throw Error(Status::invalid_plan, "fft=pruned belongs to a nufft; an fft has fftw, rows and along");
+  if (plan.cpu().fft.family == generator::FftFamily::along && generator::along_length(problem) == 0)
+    throw Error(Status::invalid_plan, "fft=along: not for this problem's lines (generator/plan/along.h)");
   require_families(plan);
   if (plan.cpu().threads < 1)
     throw Error(Status::invalid_plan, "threads is " + std::to_string(plan.cpu().threads) + ", at least 1");

@@ -7,7 +7,7 @@
 
 namespace fourtune::runtime::cpu {
 
-// Makes an Executor for an fft problem with a plan of family fftw or rows.
+// Makes an Executor for an fft problem with a plan of family fftw, rows or along.
 //
 // - sign is the sign of i in the exponential, for every type: c2r with sign -1 is the conjugate convention of FFTW's
 //   c2r. Nothing is normalised.

@@ -2,14 +2,13 @@
 // and one pass that splits the spectra of even and odd numbers, or merges them before it. Threads share each line; or,
 // where there are enough of them and each stays in a core's cache, they take whole ones.
 #include <algorithm>
-#include <cmath>
 #include <complex>
 #include <memory>
-#include <numbers>
 #include <vector>
 
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/fft/half_line.h"
 #include "runtime/backends/cpu/fft/long.h"
 #include "runtime/backends/cpu/fft/operation.h"
 #include "runtime/backends/cpu/fft/simd.h"
@@ -19,29 +18,6 @@ namespace {
 
 constexpr std::int64_t kApartBytes = std::int64_t{2} << 20;
 constexpr std::int64_t kPiece = 2048;  // positions that a thread splits or merges at a time
-
-// exp(-pi i k / m) for k <= m/2: products of two short tables, so that long lines do not wait for sines.
-template <class T>
-std::vector<T> turns_of(std::int64_t m) {
-  constexpr std::int64_t kFine = 256;
-  const auto root = [m](std::int64_t k) {
-    const double turn = -std::numbers::pi * static_cast<double>(k) / static_cast<double>(m);
-    return std::complex<double>(std::cos(turn), std::sin(turn));
-  };
-  std::vector<std::complex<double>> fine;
-  for (std::int64_t k = 0; k < kFine; ++k) fine.push_back(root(k));
-  std::vector<T> turns;
-  turns.reserve(static_cast<std::size_t>(m + 2));
-  for (std::int64_t first = 0; 2 * first <= m; first += kFine) {
-    const std::complex<double> coarse = root(first);
-    for (std::int64_t k = 0; k < kFine && 2 * (first + k) <= m; ++k) {
-      const std::complex<double>& x = fine[static_cast<std::size_t>(k)];
-      turns.push_back(static_cast<T>(coarse.real() * x.real() - coarse.imag() * x.imag()));
-      turns.push_back(static_cast<T>(coarse.real() * x.imag() + coarse.imag() * x.real()));
-    }
-  }
-  return turns;
-}
 
 template <class T>
 class LongReal final : public FftRunner {
@@ -58,7 +34,7 @@ class LongReal final : public FftRunner {
     for (int worker = 0; worker < (apart ? workers : 1); ++worker)
       ffts_.push_back(std::make_unique<LongFft<T>>(m_, forward_ ? -1 : 1, apart ? 1 : op.threads));
     threads_ = apart ? 1 : workers;
-    turns_ = turns_of<T>(m_);
+    turns_ = half_turns<T>(m_);
     half_ = {m_, turns_.data(), {static_cast<T>(op.interior), forward_ == (op.sign > 0), false}};
   }
 
@@ -99,18 +75,16 @@ class LongReal final : public FftRunner {
     });
   }
   void split(Value* line) const {
-    const Value first = line[0];
-    line[0] = first.real() + first.imag();
-    line[m_] = first.real() - first.imag();
+    split_ends(line, m_);
     for_pieces(
         [&](std::int64_t from, std::int64_t to) { kernels_.split_line(reinterpret_cast<T*>(line), from, to, half_); });
   }
   void merge(const Value* from, Value* to) const {
-    const T first = from[0].real(), last = from[m_].real();
+    const Value ends = merged_ends(from, m_);
     for_pieces([&](std::int64_t begin, std::int64_t end) {
       kernels_.merge_line(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), begin, end, half_);
     });
-    to[0] = Value(first + last, first - last);
+    to[0] = ends;
   }
 
   FftOperation op_;

@@ -1,4 +1,4 @@
-// One direction of a uniform FFT problem, as both CPU families (library, rows) compute it.
+// One direction of a uniform FFT problem, as the CPU families (library, rows, along) compute it.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,10 @@ class FftRunner {
 // Family rows (rows.cpp). Family fftw is in fft/library.h.
 template <class T>
 std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op);
+
+// Family along (along.cpp), of what generator::along_length takes.
+template <class T>
+std::unique_ptr<FftRunner> make_along_fft(const FftOperation& op);
 
 // One long real dimension of even length, as a complex one of half the length; null for others (long_real.cpp).
 template <class T>

@@ -191,6 +191,8 @@ template <class D>
 struct Butterfly<10, D> : CoprimeButterfly<2, 5, D> {};
 template <class D>
 struct Butterfly<12, D> : CoprimeButterfly<4, 3, D> {};
+template <class D>
+struct Butterfly<15, D> : CoprimeButterfly<3, 5, D> {};
 
 // R = A A with twiddle factors exp(-2 pi i j k / R).
 template <int A, class D>

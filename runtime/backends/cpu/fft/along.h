@@ -1,0 +1,56 @@
+// Complex FFTs of one line whose vectors hold neighbours of the line: no value moves to a lane of its own and back, as
+// in simd.h, and all of a line stays in the first-level cache. Passes (generator/plan/along.h) go from one work area to
+// another one, so that results come in natural order and vectors that fill no whole number may overlap.
+//
+// The same length gives the same operations on every run; the instruction set decides only how many values a vector has.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/backends/cpu/base/aligned_bytes.h"
+
+namespace fourtune::runtime::cpu {
+
+template <class T>
+struct AlongPlan {
+  struct Pass {
+    int radix = 0;
+    // Before the pass, value i of transform j of those that are left is at r rest done + j done + i, for r < radix, j < rest,
+    // i < done.
+    std::int64_t rest = 1, done = 1;
+    std::int64_t twiddles =
+        0;  // index: exp(-2 pi i j q / (radix rest)) for 1 <= q < radix, of the first pass for the j of a vector
+  };
+  std::int64_t n = 0;
+  std::vector<Pass> passes;  // at least two
+  AlignedBytes twiddles;
+  std::int64_t plane = 0;  // numbers of a work area's real parts, after which the imaginary ones follow
+  // Of the work buffer, which is aligned to 64 bytes.
+  std::int64_t work_bytes() const { return (passes.size() > 2 ? 4 : 2) * plane * static_cast<std::int64_t>(sizeof(T)); }
+};
+
+// Lines of n complex numbers each, at distances in numbers of T; in and out may be the same.
+template <class T>
+struct AlongLines {
+  const T* in;
+  T* out;
+  std::int64_t in_distance = 0, out_distance = 0, count = 1;
+};
+
+template <class T>
+struct AlongKernels {
+  int lanes = 0;  // of the first pass; 0: this processor has no vectors
+  // With sign -1, or +1 if swap.
+  void (*transform)(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work, bool swap) = nullptr;
+};
+template <class T>
+const AlongKernels<T>& along_kernels();
+// Where in a vector of the first pass neighbours lie: which one lane l holds.
+inline int along_neighbour(int lane, int lanes) { return lane / 2 + lane % 2 * (lanes / 2); }
+
+// Precondition: along_kernels().lanes > 0 and generator::along_passes has this length.
+template <class T>
+AlongPlan<T> make_along_plan(std::int64_t n);
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,222 @@
+// The passes of along.h. Included once per instruction set by fft/along_float.cpp and fft/along_double.cpp.
+#if defined(FOURTUNE_FFT_ALONG_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOURTUNE_FFT_ALONG_INL
+#undef FOURTUNE_FFT_ALONG_INL
+#else
+#define FOURTUNE_FFT_ALONG_INL
+#endif
+
+#include <algorithm>
+#include <utility>
+
+#include "hwy/highway.h"
+#include "runtime/backends/cpu/fft/along.h"
+#include "runtime/backends/cpu/fft/simd_butterfly-inl.h"
+#include "runtime/backends/cpu/fft/simd_move-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fourtune::runtime::cpu::HWY_NAMESPACE {
+
+// Transposes a square matrix of numbers: lane l of rows[r] becomes lane r of columns[l].
+template <class D, class V>
+HWY_INLINE void transpose_square(D d, const V* rows, V* columns) {
+  using T = hn::TFromD<D>;
+  constexpr int kBlock = 16 / sizeof(T), kBlocks = kLanes<D> / kBlock;  // lanes of 128 bits, and how many of those
+  V part[kBlock][kBlocks];
+#pragma GCC unroll 16
+  for (int g = 0; g < kBlocks; ++g) {
+    const V* const r = rows + g * kBlock;
+    if constexpr (kBlock == 2) {
+      part[0][g] = hn::InterleaveLower(d, r[0], r[1]);
+      part[1][g] = hn::InterleaveUpper(d, r[0], r[1]);
+    } else {
+      const hn::Repartition<double, D> d64;
+      const auto a = hn::BitCast(d64, hn::InterleaveLower(d, r[0], r[1]));
+      const auto b = hn::BitCast(d64, hn::InterleaveUpper(d, r[0], r[1]));
+      const auto c = hn::BitCast(d64, hn::InterleaveLower(d, r[2], r[3]));
+      const auto e = hn::BitCast(d64, hn::InterleaveUpper(d, r[2], r[3]));
+      part[0][g] = hn::BitCast(d, hn::InterleaveLower(d64, a, c));
+      part[1][g] = hn::BitCast(d, hn::InterleaveUpper(d64, a, c));
+      part[2][g] = hn::BitCast(d, hn::InterleaveLower(d64, b, e));
+      part[3][g] = hn::BitCast(d, hn::InterleaveUpper(d64, b, e));
+    }
+  }
+#pragma GCC unroll 16
+  for (int c = 0; c < kBlock; ++c) {
+    transpose_blocks(d, part[c]);
+#pragma GCC unroll 16
+    for (int g = 0; g < kBlocks; ++g) columns[g * kBlock + c] = part[c][g];
+  }
+}
+
+// Writes result q of neighbour j to place j R + q, for a vector of neighbours from `to` on.
+template <int R, class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE void store_transposed(D d, const V* results, T* to) {
+  constexpr int L = kLanes<D>;
+#pragma GCC unroll 16
+  for (int block = 0; block < (R + L - 1) / L; ++block) {
+    const int q = std::min(block * L, R - L);  // the last square may overlap the one before
+    V column[L];
+    transpose_square(d, results + q, column);
+#pragma GCC unroll 16
+    for (int l = 0; l < L; ++l) hn::StoreU(column[l], d, to + (l / 2 + l % 2 * (L / 2)) * R + q);
+  }
+}
+
+template <int R, bool kSwap, class D, class T = hn::TFromD<D>>
+void first_pass(std::int64_t rest, const T* w, const T* in, T* to, std::int64_t plane) {
+  const D d;
+  using V = hn::Vec<D>;
+  constexpr int L = kLanes<D>;
+  static_assert(R >= L);
+  for (std::int64_t group = 0; group < rest; group += L, w += 2 * (R - 1) * L) {
+    const std::int64_t j = std::min(group, rest - L);
+    Complex<V> x[R];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const T* const at = in + 2 * (r * rest + j);
+      const V a = hn::LoadU(d, at), b = hn::LoadU(d, at + L);
+      const V even = hn::OddEven(hn::DupEven(b), a), odd = hn::OddEven(b, hn::DupOdd(a));
+      x[r] = kSwap ? Complex<V>{odd, even} : Complex<V>{even, odd};
+    }
+    Butterfly<R, D>::run(d, x);
+    V real[R], imaginary[R];
+    real[0] = x[0].re, imaginary[0] = x[0].im;
+#pragma GCC unroll 16
+    for (int q = 1; q < R; ++q) {
+      const T* const turn = w + (q - 1) * 2 * L;
+      const auto y = times(x[q], hn::Load(d, turn), hn::Load(d, turn + L));
+      real[q] = y.re, imaginary[q] = y.im;
+    }
+    store_transposed<R>(d, real, to + j * R);
+    store_transposed<R>(d, imaginary, to + plane + j * R);
+  }
+}
+
+template <int R, class D, class T = hn::TFromD<D>>
+void middle_pass(std::int64_t rest, std::int64_t done, const T* w, const T* from, T* to, std::int64_t plane) {
+  const D d;
+  using V = hn::Vec<D>;
+  constexpr int L = kLanes<D>;
+  const std::int64_t apart = rest * done;
+  for (std::int64_t j = 0; j < rest; ++j, w += 2 * (R - 1)) {
+    for (std::int64_t group = 0; group < done; group += L) {
+      const std::int64_t i = std::min(group, done - L);
+      const T *const re = from + j * done + i, *const im = re + plane;
+      T *const to_re = to + j * R * done + i, *const to_im = to_re + plane;
+      Complex<V> x[R];
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) x[r] = {hn::LoadU(d, re + r * apart), hn::LoadU(d, im + r * apart)};
+      Butterfly<R, D>::run(d, x);
+      hn::StoreU(x[0].re, d, to_re), hn::StoreU(x[0].im, d, to_im);
+#pragma GCC unroll 16
+      for (int q = 1; q < R; ++q) {
+        const auto y = times(x[q], hn::Set(d, w[2 * q - 2]), hn::Set(d, w[2 * q - 1]));
+        hn::StoreU(y.re, d, to_re + q * done), hn::StoreU(y.im, d, to_im + q * done);
+      }
+    }
+  }
+}
+
+template <int R, bool kSwap, class D, class T = hn::TFromD<D>>
+void last_pass(std::int64_t done, const T* from, std::int64_t plane, T* out) {
+  const D d;
+  using V = hn::Vec<D>;
+  constexpr int L = kLanes<D>;
+  for (std::int64_t group = 0; group < done; group += L) {
+    const std::int64_t i = std::min(group, done - L);
+    Complex<V> x[R];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const T* const re = from + r * done + i;
+      x[r] = {hn::LoadU(d, re), hn::LoadU(d, re + plane)};
+    }
+    Butterfly<R, D>::run(d, x);
+#pragma GCC unroll 16
+    for (int q = 0; q < R; ++q)
+      hn::StoreInterleaved2(kSwap ? x[q].im : x[q].re, kSwap ? x[q].re : x[q].im, d, out + 2 * (q * done + i));
+  }
+}
+
+// Squares of the first pass have at most 256 bits: wider ones cost as much and fit fewer lengths.
+template <class T>
+using SquareTag = hn::CappedTag<T, 32 / sizeof(T)>;
+
+// The functions of a radix, one of those of generator/plan/along.cpp; null for others. (Functors with the radix as a
+// parameter would pass their captures through memory, which stalls short lines.)
+#define FOURTUNE_FIRST_RADICES(CASE) CASE(8) CASE(9) CASE(10) CASE(12) CASE(15) CASE(16)
+#define FOURTUNE_RADICES(CASE) \
+  CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(11) CASE(13) FOURTUNE_FIRST_RADICES(CASE)
+template <bool kSwap, class T>
+auto first_pass_of(int radix) {
+  switch (radix) {
+#define FOURTUNE_CASE(R) \
+  case R:                \
+    return &first_pass<R, kSwap, SquareTag<T>>;
+    FOURTUNE_FIRST_RADICES(FOURTUNE_CASE)
+#undef FOURTUNE_CASE
+    default:
+      return static_cast<decltype(&first_pass<8, kSwap, SquareTag<T>>)>(nullptr);
+  }
+}
+template <class D>
+auto middle_pass_of(int radix) {
+  switch (radix) {
+#define FOURTUNE_CASE(R) \
+  case R:                \
+    return &middle_pass<R, D>;
+    FOURTUNE_RADICES(FOURTUNE_CASE)
+#undef FOURTUNE_CASE
+    default:
+      return static_cast<decltype(&middle_pass<2, D>)>(nullptr);
+  }
+}
+template <bool kSwap, class D>
+auto last_pass_of(int radix) {
+  switch (radix) {
+#define FOURTUNE_CASE(R) \
+  case R:                \
+    return &last_pass<R, kSwap, D>;
+    FOURTUNE_RADICES(FOURTUNE_CASE)
+#undef FOURTUNE_CASE
+    default:
+      return static_cast<decltype(&last_pass<2, kSwap, D>)>(nullptr);
+  }
+}
+#undef FOURTUNE_RADICES
+#undef FOURTUNE_FIRST_RADICES
+
+template <bool kSwap, class T>
+void along_transform(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work) {
+  using Square = SquareTag<T>;
+  using Wide = hn::ScalableTag<T>;
+  const T* const w = plan.twiddles.template as<T>();
+  const auto &first = plan.passes.front(), &last = plan.passes.back();
+  // The widest vectors that the values done fill. Of two passes, the second one would wait for pairs of narrow vectors
+  // that the first one has just written.
+  const auto is_wide = [&](std::int64_t done) { return plan.passes.size() > 2 && done >= kLanes<Wide>; };
+  const auto run_first = first_pass_of<kSwap, T>(first.radix);
+  const auto run_last =
+      is_wide(last.done) ? last_pass_of<kSwap, Wide>(last.radix) : last_pass_of<kSwap, Square>(last.radix);
+  for (std::int64_t line = 0; line < lines.count; ++line) {
+    T *from = work, *to = work + 2 * plan.plane;
+    run_first(first.rest, w, lines.in + line * lines.in_distance, from, plan.plane);
+    for (std::size_t p = 1; p + 1 < plan.passes.size(); ++p) {
+      const auto& pass = plan.passes[p];
+      const auto run = is_wide(pass.done) ? middle_pass_of<Wide>(pass.radix) : middle_pass_of<Square>(pass.radix);
+      run(pass.rest, pass.done, w + pass.twiddles, from, to, plan.plane);
+      std::swap(from, to);
+    }
+    run_last(last.done, from, plan.plane, lines.out + line * lines.out_distance);
+  }
+}
+
+template <class T>
+void along_transform_of(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work, bool swap) {
+  swap ? along_transform<true>(plan, lines, work) : along_transform<false>(plan, lines, work);
+}
+
+}  // namespace fourtune::runtime::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
