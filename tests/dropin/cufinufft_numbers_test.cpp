@@ -5,6 +5,7 @@
 #include <complex>
 #include <numbers>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "tests/dropin/library.h"
@@ -172,6 +173,33 @@ TEST(CufinufftNumbers, WholeTransformsAreTheirSums) {
   auto c = p.c, f = p.f;
   ASSERT_EQ(p.run(gpu(), 1, 1e-7, gpu_options(false), c, f), 0);
   EXPECT_LE(difference(f, sums), 1e-7);
+}
+
+// As FINUFFT's test threadsafe_execute does it.
+TEST(CufinufftNumbers, ThreadsCanExecuteOnePlanAtOnce) {
+  const Problem<double> p({20, 18}, 80, 1);
+  const Options options = gpu_options(false);
+  auto c = p.c, right = p.f;
+  ASSERT_EQ(p.run(gpu(), 1, 1e-7, options, c, right), 0);
+  void* plan = nullptr;
+  const double* const none = nullptr;
+  ASSERT_EQ(gpu().call("cufinufft_makeplan", 1, 2, &p.n[0], 1, 1, 1e-7, &plan, static_cast<const void*>(&options)), 0);
+  ASSERT_EQ(gpu().call("cufinufft_setpts", plan, p.m, p.x[0].data(), p.x[1].data(), none, 0, none, none, none), 0);
+  std::vector<std::thread> threads;
+  for (int t = 1; t <= 4; ++t)
+    threads.emplace_back([&, t] {
+      auto values = p.c, modes = p.f, expected = right;
+      for (auto& value : values) value *= t;
+      for (auto& mode : expected) mode *= t;
+      for (int i = 0; i < 6; ++i) {
+        EXPECT_EQ(
+            gpu().call("cufinufft_execute", plan, static_cast<void*>(values.data()), static_cast<void*>(modes.data())),
+            0);
+        EXPECT_LE(difference(modes, expected), 1e-12);
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  EXPECT_EQ(gpu().call("cufinufft_destroy", plan), 0);
 }
 
 }  // namespace
