@@ -123,7 +123,7 @@ class TiledGridder final : public Gridder<T> {
 
   void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,
               std::complex<T>* grids, std::int64_t grid_distance, std::int64_t count) override {
-    const bool scattered = e_.points.size() > 0 && spreads_scattered() && may_spread_scattered(e_, count);
+    const bool scattered = e_.points.size() > 0 && spreads_scattered_ && may_spread_scattered(e_, count);
     for (std::int64_t b = 0; b < count && !scattered; ++b) zero(grids + b * grid_distance);
     if (e_.points.size() == 0 || count == 0) return;
     make_workspaces(count);
@@ -155,7 +155,7 @@ class TiledGridder final : public Gridder<T> {
     if (e_.points.size() == 0 || count == 0) return;
     make_workspaces(count);
     const Batch<T> batch{values, value_distance, factor, const_cast<std::complex<T>*>(grids), grid_distance, count};
-    if (!e_.block_unit.empty()) {
+    if (interpolates_scattered_) {
       interpolate_scattered(e_, batch);
       return;
     }
@@ -207,17 +207,17 @@ class TiledGridder final : public Gridder<T> {
     return most > e_.spec.longest_sum && static_cast<double>(most) > usual;
   }
 
-  // Points are scattered where nine of ten lie in tiles that are not worth a private copy.
+  // Points are scattered where nine of ten lie in tiles that are not worth a private copy, or where no private copies are
+  // wanted.
   void find_scattered() {
     e_.block_unit.clear();
+    spreads_scattered_ = interpolates_scattered_ = false;
     if (!e_.has_halo() || (order_ != PointOrder::permuted && order_ != PointOrder::indexed)) return;
-    std::int64_t few = 0;
-    for (const Subproblem& s : e_.interp_units) {
-      const std::int64_t n = s.end - s.begin;
-      const auto bins = static_cast<int>(std::min<std::int64_t>(e_.tiling.bins, n));
-      if (!e_.worth_a_tile(s.tile, n, 0, bins - 1)) few += n;
-    }
-    if (10 * few < 9 * e_.points.size()) return;
+    const bool few = is_scattered();
+    if (family_now_ == SpreadFamily::subgrid) spreads_scattered_ = few && !coloured_;
+    if (family_now_ == SpreadFamily::colour_index) spreads_scattered_ = !e_.spec.deterministic;
+    interpolates_scattered_ = interp_family_ == InterpFamily::direct || few;
+    if (!spreads_scattered_ && !interpolates_scattered_) return;
     const std::int64_t blocks = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
     std::int32_t unit = 0;
     for (std::int64_t k = 0; k < blocks; ++k) {
@@ -225,9 +225,14 @@ class TiledGridder final : public Gridder<T> {
       e_.block_unit.push_back(unit);
     }
   }
-  // Deterministic sums must not depend on the number of threads, and coloured families are asked for.
-  bool spreads_scattered() const {
-    return family_now_ == SpreadFamily::subgrid && !coloured_ && !e_.block_unit.empty();
+  bool is_scattered() const {
+    std::int64_t few = 0;
+    for (const Subproblem& s : e_.interp_units) {
+      const std::int64_t n = s.end - s.begin;
+      const auto bins = static_cast<int>(std::min<std::int64_t>(e_.tiling.bins, n));
+      if (!e_.worth_a_tile(s.tile, n, 0, bins - 1)) few += n;
+    }
+    return 10 * few >= 9 * e_.points.size();
   }
 
   // A point outside would be written beyond the array.
@@ -306,6 +311,7 @@ class TiledGridder final : public Gridder<T> {
   SpreadFamily family_now_ = SpreadFamily::subgrid;     // for these points
   InterpFamily interp_family_ = InterpFamily::tile;
   bool coloured_ = false;
+  bool spreads_scattered_ = false, interpolates_scattered_ = false;  // scattered.cpp; deterministic sums never are
   std::unique_ptr<TileColours> colours_;
   std::unique_ptr<TileLocks> locks_;
 };
