@@ -53,7 +53,8 @@ class Halo {
  private:
   std::unique_ptr<Gridder<T>> gridder(const GridderSpec& spec) const {
     auto made = make_gridder<T>(spec);
-    made->set_points(points_.size(), points_.data(0, c_.dim), points_.data(1, c_.dim), points_.data(2, c_.dim), radians());
+    made->set_points(points_.size(), points_.data(0, c_.dim), points_.data(1, c_.dim), points_.data(2, c_.dim),
+                     radians());
     return made;
   }
   std::vector<Complex> array(const GridShape& shape, Complex filled) const {

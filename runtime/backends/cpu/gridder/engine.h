@@ -71,7 +71,7 @@ struct Engine {
   // Where most points are scattered: the first interp unit of every block of kBlockPoints grouped positions; else empty.
   std::vector<std::int32_t> block_unit;
   Buffer<std::complex<T>> partial;       // grids of further threads (scattered.cpp)
-  std::vector<Workspace<T>> workspaces;    // one per worker that a loop may have
+  std::vector<Workspace<T>> workspaces;  // one per worker that a loop may have
 
   int workers() const { return static_cast<int>(workspaces.size()); }
 

@@ -54,12 +54,16 @@ class Scattered {
     for (std::int64_t b = 0; b < batch_.count; ++b) fill_halo(e_.spec.grid, workers, grid(b));
     parallel_for(
         workers, blocks(),
-        [&](std::int64_t k, int worker) { interpolate_blocks({k, k + 1}, {0, batch_.count}, e_.workspaces[worker]); }, 4);
+        [&](std::int64_t k, int worker) {
+          interpolate_blocks({k, k + 1}, {0, batch_.count}, e_.workspaces[worker]);
+        },
+        4);
   }
 
   // Whether a single transform can be shared: other threads' grids must not take much memory.
   static bool may_share(const Engine<T>& e) {
-    return (e.workers() - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>)) <= kPartialBytes;
+    return (e.workers() - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>)) <=
+           kPartialBytes;
   }
 
  private:

@@ -125,7 +125,8 @@ class SubgridSpreader {
     const std::int64_t rows = g_.rows();
     const std::int64_t begin = rows * k / (n + 1), end = rows * (k + 1) / (n + 1);
     const std::int64_t x0 = origin_x + std::int64_t{first} * g_.bin;
-    const std::int64_t cells = std::min<std::int64_t>(std::int64_t{last - first} * g_.bin + g_.slots, e_.row_cells() - x0);
+    const std::int64_t cells =
+        std::min<std::int64_t>(std::int64_t{last - first} * g_.bin + g_.slots, e_.row_cells() - x0);
     constexpr std::int64_t kLineCells = kLine / static_cast<std::int64_t>(sizeof(std::complex<T>));
     for (std::int64_t r = begin; r < end; ++r) {
       const std::complex<T>* row = work.rows[r] + x0;

@@ -38,8 +38,8 @@ struct Angle {
 
 // A fine grid that stores `held` cells per dimension, with a halo; its rows and planes also have room for `modes`
 // (PrunedFft).
-GridShape held_shape(int dim, const std::array<std::int64_t, 3>& held, const std::array<std::int64_t, 3>& modes, int width,
-                     std::int64_t element_bytes) {
+GridShape held_shape(int dim, const std::array<std::int64_t, 3>& held, const std::array<std::int64_t, 3>& modes,
+                     int width, std::int64_t element_bytes) {
   std::array<std::int64_t, 3> room = held;
   for (int d = 0; d + 1 < dim; ++d) room[d] = std::max(held[d], modes[d]);
   GridShape shape = halo_shape(dim, room, width, element_bytes);
