@@ -25,8 +25,9 @@ constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, 
 constexpr double kBatchPoint = 4;  // per additional transform: gather and broadcast
 // One 64-byte line of a private tile: adding it to the grid and clearing it, or copying it from the grid.
 constexpr double kTileAddLine = 5, kTileCopyLine = 3;
-// Straight to or from the grid, rows are not aligned and points wait for each other; windows that wrap go cell by cell.
-constexpr double kDirectSpread = 1.6, kDirectInterp = 1.25, kDirectInSpace = 1.8, kWrappedCell = 3;
+// Straight to or from the grid, rows are not aligned and points wait for each other. In a grid that the last-level cache
+// holds (kDirectBytes), only the lines count that a row touches more, and kMoreLines for its place in them.
+constexpr double kDirectSpread = 1.6, kDirectInterp = 1.25, kDirectInSpace = 1.8, kMoreLines = 0.3, kDirectBytes = 32e6;
 // Per 64-byte line of the fine grid, for a grid in the L2 cache and for a larger one. Clearing, adding and every pass
 // over a larger grid move its lines through memory.
 constexpr double kCellLine = 1, kFarCellLine = 60;
@@ -49,7 +50,7 @@ Counts counts_of(const WindowChoice& window, const Problem& problem, const std::
   for (int d = 1; d < problem.dim; ++d) out.rows *= window.width;
   const auto complex_bytes = static_cast<int>(2 * real_bytes(problem.precision));
   out.lines = row_slots(window.width, complex_bytes) / lanes(problem);
-  for (int d = 0; d < problem.dim; ++d) out.cells *= fine[d];
+  for (int d = 0; d < problem.dim; ++d) out.cells *= fine[d] + window.width - 1;  // with the halo
   return out;
 }
 
@@ -68,13 +69,6 @@ double private_lines(const Plan& plan, const Problem& problem, std::int64_t l2_b
   return tiles * elements / lanes(problem) * (share <= 1 ? 1 : share <= 2 ? 1.3 : 1.8);
 }
 
-// The share of windows that wrap around the grid.
-double wrapped_share(const Problem& problem, int width, const std::array<double, 3>& fine) {
-  double inside = 1;
-  for (int d = 0; d < problem.dim; ++d) inside *= std::max(0.0, 1 - (width - 1) / fine[d]);
-  return 1 - inside;
-}
-
 // The processor that a plan is for.
 struct Processor {
   std::int64_t l2_bytes;
@@ -82,19 +76,21 @@ struct Processor {
 };
 
 // Cost of one transform between `points` points and the grid, including 1/batch of the window evaluation.
-double gridding_cycles(const Counts& counts, const Problem& problem, const std::array<double, 3>& fine, double points,
-                       bool spreads, const Plan& plan, const Processor& processor) {
+double gridding_cycles(const Counts& counts, const Problem& problem, double points, bool spreads, const Plan& plan,
+                       const Processor& processor) {
   const Slowness& slow = processor.slow;
   const double share =
       1.0 / static_cast<double>(std::max<std::int64_t>(1, std::min<std::int64_t>(plan.chunk, problem.batch)));
   const bool f32 = problem.precision == Precision::f32, none = plan.cpu().sort.family == SortFamily::none;
   const double row_line = spreads ? (f32 ? kSpreadLine32 : kSpreadLine64) : (f32 ? kInterpLine32 : kInterpLine64);
-  const double point = (kPoint + kPerDimension * problem.dim) * share * slow.arithmetic + kBatchPoint * slow.near +
-                       counts.rows * counts.lines * row_line * slow.near;
+  const double evaluate = (kPoint + kPerDimension * problem.dim) * share * slow.arithmetic + kBatchPoint * slow.near;
+  const double point = evaluate + counts.rows * counts.lines * row_line * slow.near;
   const SpreadFamily family = plan.cpu().spread.family;
   double direct = point * (problem.dim == 3 ? kDirectInSpace : spreads ? kDirectSpread : kDirectInterp);
-  direct +=
-      wrapped_share(problem, plan.window.width, fine) * counts.rows * plan.window.width * kWrappedCell * slow.scalar;
+  if (problem.dim > 1 && counts.cells * 64 / lanes(problem) <= kDirectBytes) {
+    const double touched = 1 + (plan.window.width - 1) / lanes(problem) + kMoreLines;
+    direct = evaluate + counts.rows * touched * row_line * slow.near;
+  }
   if (spreads && family == SpreadFamily::atomic)
     direct += counts.rows * 2 * plan.window.width * kAtomicCell * slow.scalar;
   // Unsorted points miss the cache unless it holds the whole grid.
@@ -139,7 +135,7 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, const 
   }
   const double m = points_of(problem, fine);
   const Counts counts = counts_of(plan.window, problem, fine);
-  cost.execute = batch * (gridding_cycles(counts, problem, fine, m, problem.type == 1, plan, processor) +
+  cost.execute = batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan, processor) +
                           fft_cycles(problem, fine, kept, processor.slow));
   cost.set_points =
       m * (plan.cpu().sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint) * processor.slow.scalar;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill move at a time
 constexpr std::int64_t kMaxLanes = 16;
+constexpr std::int64_t kCopied = std::int64_t{1} << 20;       // bytes of a transform whose modes are copied
 constexpr std::int64_t kScalarsKept = std::int64_t{1} << 18;  // the longest transform whose scalar factors are kept
 constexpr std::int64_t kLongest = std::int64_t{1} << 21;      // for a short transform; the two of 2^30 take 4 MiB each
 
@@ -21,6 +22,18 @@ std::int64_t split_length(std::int64_t n, int lanes) {
     if (n % a == 0) return n / a >= lanes ? a : 0;
   }
   return 0;
+}
+
+// to[i] = from[i] times factor[i], where factor may be null.
+template <class T>
+void scale(const std::complex<T>* from, const T* factor, std::int64_t count, std::complex<T>* to) {
+  if (factor == nullptr) {
+    std::copy_n(from, count, to);
+    return;
+  }
+  const T* const a = reinterpret_cast<const T*>(from);
+  T* const b = reinterpret_cast<T*>(to);
+  for (std::int64_t i = 0; i < count; ++i) b[2 * i] = a[2 * i] * factor[i], b[2 * i + 1] = a[2 * i + 1] * factor[i];
 }
 
 }  // namespace
@@ -45,6 +58,8 @@ LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
   work_stride_ = ((longest_ + 1) * 2 * kernels_.lanes + 2 * longest_) * static_cast<std::int64_t>(sizeof(T));
   work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
   work_ = AlignedBytes(work_stride_ * threads_);
+  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(Value));
+  if (bytes <= kCopied) copy_ = AlignedBytes(bytes);
 }
 
 template <class T>
@@ -149,10 +164,18 @@ void LongFft<T>::transform(const Value* in, std::int64_t in_stride, Value* work,
   });
 }
 
+// Modes of a block lie far apart, so that each would be waited for. Where a copy of all of them stays in the second-level
+// cache, it is what blocks read and write, and the caller's modes are read and written in order.
 template <class T>
 void LongFft<T>::truncate(Value* grid, Value* modes, const KeptModes<T>& kept) const {
+  Value* const copy = copy_.as<Value>();
+  KeptModes<T> plain = kept;
+  if (copy != nullptr) plain.factor = nullptr;
   columns_first(grid, 1, grid);
-  rows_of(grid, [&](const T* block, std::int64_t k1, std::int64_t count) { keep(block, k1, count, modes, kept); });
+  rows_of(grid, [&](const T* block, std::int64_t k1, std::int64_t count) {
+    keep(block, k1, count, copy != nullptr ? copy : modes, plain);
+  });
+  if (copy != nullptr) scale(copy, kept.factor, kept.low + kept.high, modes);
 }
 
 // Writes the kept ones of positions line + l + rows k2, l < count.
@@ -165,9 +188,21 @@ void LongFft<T>::keep(const T* work, std::int64_t line, std::int64_t count, Valu
     const std::int64_t size = std::min(kTile, columns_ - first);
     // Skips a tile of which nothing is kept.
     if (line + rows_ * first >= kept.low && line + count + rows_ * (first + size - 1) <= high_from) continue;
+    const std::int64_t begin = line + rows_ * first, end = line + count + rows_ * (first + size - 1);
+    if (kept.factor == nullptr && (end <= kept.low || begin >= high_from)) {
+      const std::int64_t at = begin + (begin >= high_from ? kept.high_at - high_from : kept.low_at);
+      kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(modes + at),
+                     move(rows_, 1, count, first, size));
+      continue;
+    }
     kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(tile), move(kMaxLanes, 1, count, first, size));
     for (std::int64_t i = 0; i < size; ++i) {
       const std::int64_t k = line + rows_ * (first + i);
+      if (k + count <= kept.low || k >= high_from) {  // all of them in one part
+        const std::int64_t at = k + (k >= high_from ? kept.high_at - high_from : kept.low_at);
+        scale(tile + i * kMaxLanes, kept.factor == nullptr ? nullptr : kept.factor + at, count, modes + at);
+        continue;
+      }
       const auto put = [&](std::int64_t from, std::int64_t to, std::int64_t shift) {
         for (std::int64_t l = std::max<std::int64_t>(0, from - k); l < std::min(count, to - k); ++l) {
           const Value v = tile[i * kMaxLanes + l];
@@ -183,10 +218,16 @@ void LongFft<T>::keep(const T* work, std::int64_t line, std::int64_t count, Valu
 template <class T>
 void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) const {
   const std::int64_t lanes = kernels_.lanes;
+  Value* const copy = copy_.as<Value>();
+  KeptModes<T> plain = kept;
+  if (copy != nullptr) {
+    plain.factor = nullptr;
+    scale(modes, kept.factor, kept.low + kept.high, copy);
+  }
   parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j1 = block * lanes, count = std::min(lanes, rows_ - j1);
     T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
-    fill(work, j1, count, modes, kept);
+    fill(work, j1, count, copy != nullptr ? copy : modes, plain);
     kernels_.transform(along_rows_, work);
     scalars(j1, columns_, scalar);
     kernels_.twiddle(work, along_rows_.output.data(), columns_, lane_tables_.as<T>(), scalar);
@@ -215,8 +256,19 @@ void LongFft<T>::fill(T* work, std::int64_t line, std::int64_t count, const Valu
       std::fill_n(work + first * 2 * kernels_.lanes, size * 2 * kernels_.lanes, T(0));
       continue;
     }
+    const std::int64_t begin = line + rows_ * first, end = line + count + rows_ * (first + size - 1);
+    if (kept.factor == nullptr && (end <= kept.low || begin >= high_from)) {
+      const std::int64_t at = begin + (begin >= high_from ? kept.high_at - high_from : kept.low_at);
+      kernels_.load(work, reinterpret_cast<const T*>(modes + at), move(rows_, 1, count, first, size));
+      continue;
+    }
     for (std::int64_t i = 0; i < size; ++i) {
       const std::int64_t j = line + rows_ * (first + i);
+      if (count == kernels_.lanes && (j + count <= kept.low || j >= high_from)) {  // all of them in one part
+        const std::int64_t at = j + (j >= high_from ? kept.high_at - high_from : kept.low_at);
+        scale(modes + at, kept.factor == nullptr ? nullptr : kept.factor + at, count, tile + i * kMaxLanes);
+        continue;
+      }
       std::fill_n(tile + i * kMaxLanes, kMaxLanes, Value());
       const auto get = [&](std::int64_t from, std::int64_t to, std::int64_t shift) {
         for (std::int64_t l = std::max<std::int64_t>(0, from - j); l < std::min(count, to - j); ++l) {

@@ -39,7 +39,7 @@ class LongFft {
   LongFft(std::int64_t n, int sign, int threads);
   std::int64_t n() const { return rows_ * columns_; }
   std::int64_t bytes() const {
-    return work_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_) + bytes_of(first_scalars_);
+    return work_.bytes() + copy_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_) + bytes_of(first_scalars_);
   }
 
   // The whole transform; element i is at i * stride. work: n elements, neither in nor out; in == out is allowed.
@@ -70,7 +70,7 @@ class LongFft {
   AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) for k up to longest_ and each lane l
   // What scalars() gives for each block of columns_first, for transforms that are not so long that it would take much.
   std::vector<T> first_scalars_;
-  AlignedBytes work_;
+  AlignedBytes work_, copy_;  // copy_: of the modes, for transforms that are not long
   std::int64_t work_stride_ = 0;
 };
 

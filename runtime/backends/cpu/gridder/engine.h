@@ -32,6 +32,7 @@ struct PointBlock {
   explicit PointBlock(const WeightTables<T>& tables) : weights(tables) {}
   WeightBlock<T> weights;
   std::int64_t index[kBlockPoints] = {};
+  std::int64_t element[kBlockPoints] = {};  // of scattered points: where their windows begin in the grid
 };
 
 template <class T>
@@ -50,6 +51,10 @@ struct Workspace {
 // (measured at 3D densities 0.001 to 0.1); more in a tile at the edge, as windows that wrap go cell by cell. In one
 // dimension, as many points of a bin cost as much directly as with its copy.
 inline constexpr std::int64_t kDirectCost = 2, kEdgeDirectCost = 6, kLineDirectPoints = 2;
+// In a grid with a halo that the last-level cache holds, what a row costs more directly is the lines that it touches more
+// than in an x-bin, and kMoreLines for its place in them; copying a line costs as much as kLineCopy lines of points.
+inline constexpr std::int64_t kNearGridBytes = std::int64_t{32} << 20;
+inline constexpr double kMoreLines = 0.3, kLineCopy = 2;
 
 // The data on which a family works.
 template <class T>
@@ -63,19 +68,26 @@ struct Engine {
   std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when order matters
   std::vector<std::int64_t> colour_start;  // index into spread_units; size colours + 1; empty with locks or atomics
   std::unique_ptr<Gate[]> turns;           // per spread unit: it has been added to the grid (colour rule)
-  std::vector<Workspace<T>> workspaces;    // one per worker that a loop may have
+  // Where most points are scattered: the first interp unit of every block of kBlockPoints grouped positions; else empty.
+  std::vector<std::int32_t> block_unit;
+  Buffer<std::complex<T>> partial;       // grids of further threads (scattered.cpp)
+  std::vector<Workspace<T>> workspaces;  // one per worker that a loop may have
 
   int workers() const { return static_cast<int>(workspaces.size()); }
 
   // Where the cell `offset` cells after the origin of a tile is stored along dimension d.
   std::int64_t place(int d, std::int64_t origin, std::int64_t offset) const {
+    // Beyond a last tile with fewer cells, nothing is written and what is read has weight zero.
+    if (has_halo()) return std::min(origin + offset, tiling.fine[d] + spec.grid.halo[d] - 1);
     const GridLayers& layers = spec.grid.layers[d];
     if (layers.count == 0) return (origin + offset) % tiling.fine[d];
     const std::int64_t cell = origin - layers.first;
-    // Beyond a last tile with fewer cells, nothing is written and what is read has weight zero.
     return std::min(cell / layers.cells * layers.stored + cell % layers.cells + offset, layers.last_place());
   }
-  bool wraps(int d) const { return spec.grid.layers[d].count == 0; }
+  bool has_halo() const { return spec.grid.halo[0] > 0; }
+  bool wraps(int d) const { return !has_halo() && spec.grid.layers[d].count == 0; }
+  // Cells of a row that can be read and written without wrapping around.
+  std::int64_t row_cells() const { return tiling.fine[0] + spec.grid.halo[0]; }
   bool interior(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
     for (int d = 0; d < tiling.dim; ++d) {
       if (wraps(d) && origin[d] + b.cell[d][j] + tiling.width > tiling.fine[d]) return false;
@@ -96,6 +108,13 @@ struct Engine {
   bool worth_a_tile(std::int64_t tile, std::int64_t n, int first, int last) const {
     if (tiling.dim == 1) return n > kLineDirectPoints * (last - first + 1);
     const std::int64_t rows_of_point = tiling.dim == 2 ? tiling.width : tiling.width * tiling.width;
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(std::complex<T>));
+    if (has_halo() && spec.grid.elements * kBytes <= kNearGridBytes) {
+      constexpr double kCells = static_cast<double>(kLine) / static_cast<double>(kBytes);
+      const double lines = tiling.slots / kCells, touched = 1 + (tiling.width - 1) / kCells;
+      return static_cast<double>(n * rows_of_point) * (touched - lines + kMoreLines) >
+             static_cast<double>(tiling.rows() * (last - first + 1)) * lines * kLineCopy;
+    }
     const std::int64_t cost = at_edge(tile) ? kEdgeDirectCost : kDirectCost;
     return n * rows_of_point * cost > tiling.rows() * (last - first + 1);
   }
@@ -147,6 +166,14 @@ void spread_block(const Engine<T>& engine, const PointBlock<T>& block, const std
 template <class T>
 void interpolate_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>* origins,
                        const Batch<T>& batch);
+// Scattered points, of which tiles have too few for private copies (scattered.cpp); the grid has a halo. Whether so many
+// transforms can be spread so.
+template <class T>
+bool may_spread_scattered(const Engine<T>& engine, std::int64_t count);
+template <class T>
+void spread_scattered(Engine<T>& engine, const Batch<T>& batch);  // zeroes the grids first
+template <class T>
+void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch);
 // Interpolation families (interp.cpp).
 template <class T>
 void interpolate_tiles(Engine<T>& engine, const Batch<T>& batch);

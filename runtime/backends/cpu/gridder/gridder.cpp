@@ -8,6 +8,7 @@
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/base/team.h"
 #include "runtime/backends/cpu/gridder/engine.h"
+#include "runtime/backends/cpu/gridder/halo.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -102,6 +103,7 @@ class TiledGridder final : public Gridder<T> {
     split(by_tile ? std::numeric_limits<std::int64_t>::max() : cap, e_.spread_units);
     if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
     if (coloured_) order_by_colour();
+    find_scattered();
   }
 
   void set_grid(const GridShape& grid) override {
@@ -123,9 +125,14 @@ class TiledGridder final : public Gridder<T> {
 
   void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,
               std::complex<T>* grids, std::int64_t grid_distance, std::int64_t count) override {
-    for (std::int64_t b = 0; b < count; ++b) zero(grids + b * grid_distance);
+    const bool scattered = e_.points.size() > 0 && spreads_scattered_ && may_spread_scattered(e_, count);
+    for (std::int64_t b = 0; b < count && !scattered; ++b) zero(grids + b * grid_distance);
     if (e_.points.size() == 0 || count == 0) return;
     make_workspaces(count);
+    if (scattered) {
+      spread_scattered(e_, {const_cast<std::complex<T>*>(values), value_distance, factor, grids, grid_distance, count});
+      return;
+    }
     for (std::size_t u = 0; e_.turns != nullptr && u < e_.spread_units.size(); ++u) e_.turns[u].close();
     const Batch<T> batch{const_cast<std::complex<T>*>(values), value_distance, factor, grids, grid_distance, count};
     switch (family_now_) {
@@ -141,6 +148,8 @@ class TiledGridder final : public Gridder<T> {
         break;
     }
     for (auto& w : e_.workspaces) w.tile_is_zero = family_now_ == SpreadFamily::subgrid;
+    for (std::int64_t b = 0; b < count && e_.has_halo(); ++b)
+      fold_halo(e_.spec.grid, e_.tiling.width - 1, e_.workers(), grids + b * grid_distance);
   }
 
   void interpolate(const std::complex<T>* grids, std::int64_t grid_distance, const std::complex<T>* factor,
@@ -148,6 +157,12 @@ class TiledGridder final : public Gridder<T> {
     if (e_.points.size() == 0 || count == 0) return;
     make_workspaces(count);
     const Batch<T> batch{values, value_distance, factor, const_cast<std::complex<T>*>(grids), grid_distance, count};
+    if (interpolates_scattered_) {
+      interpolate_scattered(e_, batch);
+      return;
+    }
+    for (std::int64_t b = 0; b < count && e_.has_halo(); ++b)
+      fill_halo(e_.spec.grid, e_.workers(), batch.grids + b * grid_distance);
     if (interp_family_ == InterpFamily::tile) {
       for (auto& w : e_.workspaces) w.tile_is_zero = false;
       interpolate_tiles(e_, batch);
@@ -157,7 +172,7 @@ class TiledGridder final : public Gridder<T> {
   }
 
   std::int64_t bytes() const override {
-    std::int64_t sum = e_.points.bytes() + e_.tables.bytes() + (locks_ ? locks_->bytes() : 0);
+    std::int64_t sum = e_.points.bytes() + e_.tables.bytes() + (locks_ ? locks_->bytes() : 0) + e_.partial.bytes();
     sum += static_cast<std::int64_t>((e_.spread_units.capacity() + e_.interp_units.capacity()) * sizeof(Subproblem));
     for (const auto& w : e_.workspaces) sum += w.bytes();
     return sum;
@@ -192,6 +207,34 @@ class TiledGridder final : public Gridder<T> {
     for (std::int64_t tile = 0; tile < t.tiles(); ++tile)
       most = std::max(most, e_.points.tile_start(tile + 1) - e_.points.tile_start(tile));
     return most > e_.spec.longest_sum && static_cast<double>(most) > usual;
+  }
+
+  // Points are scattered where nine of ten lie in tiles that are not worth a private copy, or where no private copies are
+  // wanted.
+  void find_scattered() {
+    e_.block_unit.clear();
+    spreads_scattered_ = interpolates_scattered_ = false;
+    if (!e_.has_halo() || (order_ != PointOrder::permuted && order_ != PointOrder::indexed)) return;
+    const bool few = is_scattered();
+    if (family_now_ == SpreadFamily::subgrid) spreads_scattered_ = few && !coloured_;
+    if (family_now_ == SpreadFamily::colour_index) spreads_scattered_ = !e_.spec.deterministic;
+    interpolates_scattered_ = interp_family_ == InterpFamily::direct || few;
+    if (!spreads_scattered_ && !interpolates_scattered_) return;
+    const std::int64_t blocks = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
+    std::int32_t unit = 0;
+    for (std::int64_t k = 0; k < blocks; ++k) {
+      while (e_.interp_units[unit].end <= k * kBlockPoints) ++unit;
+      e_.block_unit.push_back(unit);
+    }
+  }
+  bool is_scattered() const {
+    std::int64_t few = 0;
+    for (const Subproblem& s : e_.interp_units) {
+      const std::int64_t n = s.end - s.begin;
+      const auto bins = static_cast<int>(std::min<std::int64_t>(e_.tiling.bins, n));
+      if (!e_.worth_a_tile(s.tile, n, 0, bins - 1)) few += n;
+    }
+    return 10 * few >= 9 * e_.points.size();
   }
 
   bool has_layers() const { return e_.spec.grid.layers[1].count > 0 || e_.spec.grid.layers[2].count > 0; }
@@ -278,6 +321,7 @@ class TiledGridder final : public Gridder<T> {
   SpreadFamily family_now_ = SpreadFamily::subgrid;     // for these points
   InterpFamily interp_family_ = InterpFamily::tile;
   bool coloured_ = false;
+  bool spreads_scattered_ = false, interpolates_scattered_ = false;  // scattered.cpp; deterministic sums never are
   std::unique_ptr<TileColours> colours_;
   std::unique_ptr<TileLocks> locks_;
 };
@@ -291,7 +335,8 @@ std::unique_ptr<Gridder<T>> make_gridder(const GridderSpec& spec) {
 template std::unique_ptr<Gridder<float>> make_gridder<float>(const GridderSpec&);
 template std::unique_ptr<Gridder<double>> make_gridder<double>(const GridderSpec&);
 
-GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes) {
+GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes,
+                       const std::array<std::int64_t, 3>& halo) {
   const auto multiply_checked = [](std::int64_t a, std::int64_t b) {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(a, b, &product)) throw Error(Status::size_overflow, "fine grid does not fit 64 bits");
@@ -311,14 +356,26 @@ GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::in
     if (fine[d] < 1)
       throw Error(Status::invalid_argument, fmt::format("fine grid of {} cells along {}", fine[d], "xyz"[d]));
     g.fine[d] = fine[d];
+    g.halo[d] = halo[d];
     g.stride[d] = g.elements;
-    g.elements = multiply_checked(g.elements, fine[d]);
+    g.elements = multiply_checked(g.elements, fine[d] + halo[d]);
     multiply_checked(g.elements, 2 * element_bytes);  // leaves room for the padding
     // Small arrays stay dense, because they fit the first-level cache anyway.
-    if (d + 1 < dim && g.elements * element_bytes >= 2048) g.elements = odd_lines(g.elements);
+    if (d + 1 < dim && g.elements * element_bytes >= 2048) {
+      g.elements = odd_lines(g.elements);
+    } else if (halo[0] > 0) {
+      g.elements = (g.elements + line - 1) / line * line;
+    }
   }
   multiply_checked(g.elements, element_bytes);
   return g;
+}
+
+// Along x, a private tile is copied by whole x-bins, the last of which may reach further than a window.
+GridShape halo_shape(int dim, const std::array<std::int64_t, 3>& fine, int width, std::int64_t element_bytes) {
+  std::array<std::int64_t, 3> halo{row_slots(width, static_cast<int>(element_bytes)) - 1, 0, 0};
+  for (int d = 1; d < dim; ++d) halo[d] = width - 1;
+  return padded_shape(dim, fine, element_bytes, halo);
 }
 
 }  // namespace fourtune::runtime::cpu

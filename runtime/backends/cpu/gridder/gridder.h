@@ -39,6 +39,9 @@ struct GridShape {
   std::array<std::int64_t, 3> stride{1, 0, 0};  // in elements; stride[0] == 1; rows may be padded
   std::int64_t elements = 0;                    // of one grid including its padding
   std::array<GridLayers, 3> layers;             // of y and z; rows along x are whole
+  // Cells that are stored behind the grid along each dimension, where windows go that would wrap around: at least width -
+  // 1, or none. Spreading adds them to the cells that they stand for, and interpolation copies those.
+  std::array<std::int64_t, 3> halo{0, 0, 0};
 };
 
 // p = (x - centre) * factor; for types 1 and 2, centre is 0 and factor is 1/(2 pi). The *_low members hold the rounding
@@ -99,8 +102,12 @@ class Gridder {
 // times.
 template <class T>
 std::unique_ptr<Gridder<T>> make_gridder(const GridderSpec& spec);
-// Pads rows so that strides avoid powers of two, and computes the grid's element count (checked).
-GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes);
+// Pads rows so that strides avoid powers of two, and computes the grid's element count (checked). With a halo, rows are
+// whole cache lines.
+GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes,
+                       const std::array<std::int64_t, 3>& halo = {0, 0, 0});
+// A padded shape with a halo for windows of this width.
+GridShape halo_shape(int dim, const std::array<std::int64_t, 3>& fine, int width, std::int64_t element_bytes);
 // The name of the instruction set of this process's kernels: "avx512", "avx2" or "portable".
 const char* kernel_isa();
 

@@ -23,10 +23,11 @@ void copy_tile(const Engine<T>& e, std::int64_t tile, int first, int last, std::
   const Tiling& g = e.tiling;
   e.point_to_rows(tile, grid, work);
   const std::int64_t x0 = g.origin(tile)[0], rows = g.rows();
+  last = std::min(last, (g.extent(g.origin(tile))[0] - g.width) / g.bin);
   for (int b = first; b <= last; ++b) {
     T* bin = work.tile.data() + 2 * b * rows * g.slots;
     const std::int64_t x = (x0 + b * g.bin) % g.fine[0];
-    if (x + g.slots <= g.fine[0]) {
+    if (x + g.slots <= e.row_cells()) {
       e.kernels.copy_bin(work.rows.data(), x, rows, g.slots, bin);
       continue;
     }

@@ -125,7 +125,8 @@ class SubgridSpreader {
     const std::int64_t rows = g_.rows();
     const std::int64_t begin = rows * k / (n + 1), end = rows * (k + 1) / (n + 1);
     const std::int64_t x0 = origin_x + std::int64_t{first} * g_.bin;
-    const std::int64_t cells = std::min<std::int64_t>(std::int64_t{last - first} * g_.bin + g_.slots, g_.fine[0] - x0);
+    const std::int64_t cells =
+        std::min<std::int64_t>(std::int64_t{last - first} * g_.bin + g_.slots, e_.row_cells() - x0);
     constexpr std::int64_t kLineCells = kLine / static_cast<std::int64_t>(sizeof(std::complex<T>));
     for (std::int64_t r = begin; r < end; ++r) {
       const std::complex<T>* row = work.rows[r] + x0;
@@ -146,7 +147,7 @@ class SubgridSpreader {
     }
   }
   void add_part(T* bin, std::int64_t rows, std::complex<T>* const* grid_rows, std::int64_t x, int cells) const {
-    if (x + cells <= g_.fine[0]) {
+    if (x + cells <= e_.row_cells()) {
       e_.kernels.add_bin(bin, rows, g_.slots, grid_rows, x, cells);
       return;
     }

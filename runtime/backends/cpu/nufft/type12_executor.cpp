@@ -21,7 +21,7 @@ class Type12Executor final : public Executor {
   Type12Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options)
       : problem_(problem), plan_(plan), options_(options), whole_(options.only == Only::whole) {
     if (!whole_) plan_.window.fine = problem.n.xyz();  // the caller's array is the grid
-    grid_ = whole_ ? padded_shape(problem.dim, plan_.window.fine, sizeof(Complex))
+    grid_ = whole_ ? halo_shape(problem.dim, plan_.window.fine, plan_.window.width, sizeof(Complex))
                    : dense_shape(problem.dim, problem.n.xyz());
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, problem.batch);
     GridderSpec spec;

@@ -18,12 +18,13 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// A fine grid that stores `held` cells per dimension; its rows and planes also have room for `modes` (PrunedFft).
+// A fine grid that stores `held` cells per dimension, with a halo; its rows and planes also have room for `modes`
+// (PrunedFft).
 GridShape held_shape(int dim, const std::array<std::int64_t, 3>& held, const std::array<std::int64_t, 3>& modes,
-                     std::int64_t element_bytes) {
+                     int width, std::int64_t element_bytes) {
   std::array<std::int64_t, 3> room = held;
   for (int d = 0; d + 1 < dim; ++d) room[d] = std::max(held[d], modes[d]);
-  GridShape shape = padded_shape(dim, room, element_bytes);
+  GridShape shape = halo_shape(dim, room, width, element_bytes);
   shape.fine = held;
   return shape;
 }
@@ -195,8 +196,8 @@ class Type3Executor final : public Executor {
     fft_.reset(), adjoint_fft_.reset();
     outer_.reset(), inner_.reset();
     outer_grids_ = {}, inner_grids_ = {};
-    outer_shape_ = padded_shape(problem_.dim, outer, sizeof(Complex));
-    inner_shape_ = held_shape(problem_.dim, held, outer, sizeof(Complex));
+    outer_shape_ = halo_shape(problem_.dim, outer, plan_.window.width, sizeof(Complex));
+    inner_shape_ = held_shape(problem_.dim, held, outer, plan_.inner.width, sizeof(Complex));
     plan_.window.fine = outer, plan_.inner.fine = inner;
     outer_ = make_gridder<T>(gridder_spec(outer_shape_, plan_.window));
     inner_ = make_gridder<T>(gridder_spec(inner_shape_, plan_.inner));

@@ -1,0 +1,188 @@
+// Points of which tiles have too few for private copies go straight to and from the grid, in sorted order and in blocks
+// that span tiles. Threads share the transforms of a batch or, of a single transform, the points: then each spreads into
+// a grid of its own. So nothing is locked.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/gridder/engine.h"
+#include "runtime/backends/cpu/gridder/halo.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+constexpr std::int64_t kPartialBytes = std::int64_t{4} << 20;  // of the grids of further threads
+constexpr double kWorthThreads = 4e4;                          // cycles: about what waking a thread takes
+
+struct Range {
+  std::int64_t begin, end;
+};
+Range share_of(std::int64_t count, std::int64_t share, std::int64_t shares) {
+  return {count * share / shares, count * (share + 1) / shares};
+}
+
+template <class T>
+class Scattered {
+ public:
+  Scattered(Engine<T>& engine, const Batch<T>& batch) : e_(engine), batch_(batch) {
+    tiling_.tile[0] = kMaxTile;  // no thread owns tiles: rows may be accessed by whole lines
+  }
+
+  void spread() {
+    const int workers = e_.workers();
+    if (workers > 1 && batch_.count == 1 && is_long()) return spread_in_parts();
+    const std::int64_t shares = std::min<std::int64_t>(is_long() ? workers : 1, batch_.count);
+    parallel_for(workers, shares, [&](std::int64_t s, int worker) {
+      const Range mine = share_of(batch_.count, s, shares);
+      for (std::int64_t b = mine.begin; b < mine.end; ++b) clear(grid(b));
+      spread_blocks({0, blocks()}, mine, batch_.grids, e_.workspaces[worker]);
+      for (std::int64_t b = mine.begin; b < mine.end; ++b) fold_halo(e_.spec.grid, e_.tiling.width - 1, 1, grid(b));
+    });
+  }
+
+  void interpolate() {
+    const int workers = is_long() ? e_.workers() : 1;
+    if (batch_.count > 1 && batch_.count >= workers) {
+      const std::int64_t shares = workers;
+      parallel_for(workers, shares, [&](std::int64_t s, int worker) {
+        const Range mine = share_of(batch_.count, s, shares);
+        for (std::int64_t b = mine.begin; b < mine.end; ++b) fill_halo(e_.spec.grid, 1, grid(b));
+        interpolate_blocks({0, blocks()}, mine, e_.workspaces[worker]);
+      });
+      return;
+    }
+    for (std::int64_t b = 0; b < batch_.count; ++b) fill_halo(e_.spec.grid, workers, grid(b));
+    parallel_for(
+        workers, blocks(),
+        [&](std::int64_t k, int worker) {
+          interpolate_blocks({k, k + 1}, {0, batch_.count}, e_.workspaces[worker]);
+        },
+        4);
+  }
+
+  // Whether a single transform can be shared: other threads' grids must not take much memory.
+  static bool may_share(const Engine<T>& e) {
+    return (e.workers() - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>)) <=
+           kPartialBytes;
+  }
+
+ private:
+  std::int64_t blocks() const { return (e_.points.size() + kBlockPoints - 1) / kBlockPoints; }
+  std::complex<T>* grid(std::int64_t b) const { return batch_.grids + b * batch_.grid_distance; }
+  void clear(std::complex<T>* grid) const {
+    std::memset(static_cast<void*>(grid), 0, static_cast<std::size_t>(e_.spec.grid.elements) * sizeof *grid);
+  }
+  // Whether the points take longer than waking a thread.
+  bool is_long() const {
+    double rows = 1;
+    for (int d = 1; d < e_.tiling.dim; ++d) rows *= e_.tiling.width;
+    const double lines = rows * e_.tiling.slots * static_cast<double>(sizeof(std::complex<T>)) / kLine;
+    return static_cast<double>(batch_.count * e_.points.size()) * (40 + 2 * lines) > kWorthThreads;
+  }
+
+  // The first part goes to the grid, the others to grids of their own that are added to it.
+  void spread_in_parts() {
+    const std::int64_t elements = e_.spec.grid.elements, parts = e_.workers();
+    e_.partial.resize((parts - 1) * elements);
+    parallel_for(e_.workers(), parts, [&](std::int64_t p, int worker) {
+      std::complex<T>* const to = p == 0 ? batch_.grids : e_.partial.data() + (p - 1) * elements;
+      clear(to);
+      spread_blocks(share_of(blocks(), p, parts), {0, 1}, to, e_.workspaces[worker]);
+    });
+    parallel_for(e_.workers(), parts, [&](std::int64_t share) {
+      const Range mine = share_of(2 * elements, share, parts);
+      T* const to = reinterpret_cast<T*>(batch_.grids);
+      for (std::int64_t p = 1; p < parts; ++p) {
+        const T* const from = reinterpret_cast<const T*>(e_.partial.data() + (p - 1) * elements);
+        for (std::int64_t i = mine.begin; i < mine.end; ++i) to[i] += from[i];
+      }
+    });
+    fold_halo(e_.spec.grid, e_.tiling.width - 1, e_.workers(), batch_.grids);
+  }
+
+  void load(std::int64_t k, Workspace<T>& work, PointBlock<T>& block) const {
+    const std::int64_t p = k * kBlockPoints;
+    e_.load(p, static_cast<int>(std::min<std::int64_t>(kBlockPoints, e_.points.size() - p)), false, work, block);
+    const Subproblem* unit = e_.interp_units.data() + e_.block_unit[k];
+    auto origin = e_.tiling.origin(unit->tile);
+    for (int j = 0; j < block.weights.n; ++j) {
+      if (p + j >= unit->end) {
+        while (p + j >= unit->end) ++unit;
+        origin = e_.tiling.origin(unit->tile);
+      }
+      block.element[j] = e_.element(block.weights, j, origin);
+    }
+  }
+
+  // Calls one(block, b) for all of these blocks and transforms. Weights are evaluated once for the transforms.
+  template <class F>
+  void each(Range blocks, Range transforms, std::int64_t ahead, Workspace<T>& work, F one) const {
+    const std::int64_t kept = transforms.end - transforms.begin > 1 ? static_cast<std::int64_t>(work.blocks.size()) : 1;
+    for (std::int64_t k = blocks.begin; k < blocks.end; k += kept) {
+      const std::int64_t n = std::min(kept, blocks.end - k);
+      for (std::int64_t i = 0; i < n; ++i) {
+        e_.look_ahead((k + i) * kBlockPoints, ahead, batch_.values, work.blocks[i]);
+        load(k + i, work, work.blocks[i]);
+      }
+      for (std::int64_t b = transforms.begin; b < transforms.end; ++b)
+        for (std::int64_t i = 0; i < n; ++i) one(work.blocks[i], b);
+    }
+  }
+
+  // grids: that of transform 0.
+  void spread_blocks(Range blocks, Range transforms, std::complex<T>* grids, Workspace<T>& work) const {
+    const GridShape& g = e_.spec.grid;
+    each(blocks, transforms, generator::prefetch_distance(e_.spec.spread), work,
+         [&](const PointBlock<T>& block, std::int64_t b) {
+           const std::complex<T>* const values = batch_.values + b * batch_.value_distance;
+           for (int j = 0; j < block.weights.n; ++j) {
+             const std::int64_t i = block.index[j];
+             work.values[j] = batch_.factor != nullptr ? multiply(values[i], batch_.factor[i]) : values[i];
+           }
+           e_.kernels.spread_points(block.weights, tiling_, work.values, block.element, g.stride[1], g.stride[2],
+                                    reinterpret_cast<T*>(grids + b * batch_.grid_distance));
+         });
+  }
+
+  void interpolate_blocks(Range blocks, Range transforms, Workspace<T>& work) const {
+    const GridShape& g = e_.spec.grid;
+    each(blocks, transforms, generator::prefetch_distance(e_.spec.interp), work,
+         [&](const PointBlock<T>& block, std::int64_t b) {
+           e_.kernels.interpolate_points(block.weights, tiling_, reinterpret_cast<const T*>(grid(b)), block.element,
+                                         g.stride[1], g.stride[2], work.values);
+           std::complex<T>* const values = batch_.values + b * batch_.value_distance;
+           for (int j = 0; j < block.weights.n; ++j) {
+             const std::int64_t i = block.index[j];
+             values[i] = batch_.factor != nullptr ? multiply(work.values[j], batch_.factor[i]) : work.values[j];
+           }
+         });
+  }
+
+  Engine<T>& e_;
+  const Batch<T>& batch_;
+  Tiling tiling_ = e_.tiling;
+};
+
+}  // namespace
+
+template <class T>
+bool may_spread_scattered(const Engine<T>& engine, std::int64_t count) {
+  return !engine.block_unit.empty() && (count >= engine.workers() || Scattered<T>::may_share(engine));
+}
+template <class T>
+void spread_scattered(Engine<T>& engine, const Batch<T>& batch) {
+  Scattered<T>(engine, batch).spread();
+}
+template <class T>
+void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch) {
+  Scattered<T>(engine, batch).interpolate();
+}
+
+template bool may_spread_scattered<float>(const Engine<float>&, std::int64_t);
+template bool may_spread_scattered<double>(const Engine<double>&, std::int64_t);
+template void spread_scattered<float>(Engine<float>&, const Batch<float>&);
+template void spread_scattered<double>(Engine<double>&, const Batch<double>&);
+template void interpolate_scattered<float>(Engine<float>&, const Batch<float>&);
+template void interpolate_scattered<double>(Engine<double>&, const Batch<double>&);
+
+}  // namespace fourtune::runtime::cpu

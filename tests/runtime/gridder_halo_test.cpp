@@ -1,0 +1,109 @@
+// A grid with a halo (GridShape::halo) has the same sums and gives the same values as one whose windows wrap around: with
+// so few points that they are scattered, with enough for private tiles, and with both.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/gridder_reference.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+struct HaloCase {
+  int dim, width, threads, batch;
+  std::int64_t points;
+  Kind kind;
+};
+
+template <class T>
+class Halo {
+  using Complex = std::complex<T>;
+
+ public:
+  explicit Halo(const HaloCase& c) : c_(c), points_(make_points<T>(c.kind, c.dim, c.points, 0, 5)) {
+    // The last tile of every dimension has fewer cells; one dimension is hardly longer than a window.
+    const std::array<std::int64_t, 3> fine{c.dim == 1 ? 110 : 34, c.dim > 1 ? 37 : 1, c.dim > 2 ? 2 * c.width + 1 : 1};
+    plain_ = make_spec(c.dim, fine, c.width, sizeof(Complex));
+    plain_.threads = c.threads;
+    halo_ = plain_;
+    halo_.grid = halo_shape(c.dim, fine, c.width, sizeof(Complex));
+    std::mt19937_64 engine(3);
+    std::uniform_real_distribution<double> any(-1, 1);
+    for (std::int64_t i = 0; i < c.batch * points_.size(); ++i) values_.emplace_back(any(engine), any(engine));
+  }
+
+  void check() {
+    const auto right = gridder(plain_), own = gridder(halo_);
+    // What memory holds before must not matter.
+    std::vector<Complex> whole = array(plain_.grid, Complex(0)), with = array(halo_.grid, Complex(T(1e30), T(1e30)));
+    const T scale = std::numeric_limits<T>::epsilon() * 2000;
+    for (int round = 0; round < 2; ++round) {
+      right->spread(values_.data(), points_.size(), nullptr, whole.data(), plain_.grid.elements, c_.batch);
+      own->spread(values_.data(), points_.size(), nullptr, with.data(), halo_.grid.elements, c_.batch);
+      each_cell([&](std::size_t a, std::size_t b) { ASSERT_LE(std::abs(whole[a] - with[b]), scale) << name(); });
+    }
+    std::vector<Complex> expected(values_.size()), got(values_.size());
+    for (Complex& cell : with) cell = Complex(std::numeric_limits<T>::quiet_NaN());
+    each_cell([&](std::size_t a, std::size_t b) { with[b] = whole[a]; });
+    right->interpolate(whole.data(), plain_.grid.elements, nullptr, expected.data(), points_.size(), c_.batch);
+    own->interpolate(with.data(), halo_.grid.elements, nullptr, got.data(), points_.size(), c_.batch);
+    double size = 1;
+    for (const Complex& v : expected) size = std::max<double>(size, std::abs(v));
+    for (std::size_t j = 0; j < got.size(); ++j) ASSERT_LE(std::abs(got[j] - expected[j]), scale * size) << name();
+  }
+
+ private:
+  std::unique_ptr<Gridder<T>> gridder(const GridderSpec& spec) const {
+    auto made = make_gridder<T>(spec);
+    made->set_points(points_.size(), points_.data(0, c_.dim), points_.data(1, c_.dim), points_.data(2, c_.dim),
+                     radians());
+    return made;
+  }
+  std::vector<Complex> array(const GridShape& shape, Complex filled) const {
+    return std::vector<Complex>(static_cast<std::size_t>(shape.elements * c_.batch), filled);
+  }
+  // f(place without a halo, place with one) for every cell of every grid.
+  template <class F>
+  void each_cell(F f) const {
+    const GridShape &a = plain_.grid, &b = halo_.grid;
+    for (std::int64_t t = 0; t < c_.batch; ++t)
+      for (std::int64_t z = 0; z < a.fine[2]; ++z)
+        for (std::int64_t y = 0; y < a.fine[1]; ++y)
+          for (std::int64_t x = 0; x < a.fine[0]; ++x)
+            f(static_cast<std::size_t>(t * a.elements + x + y * a.stride[1] + z * a.stride[2]),
+              static_cast<std::size_t>(t * b.elements + x + y * b.stride[1] + z * b.stride[2]));
+  }
+  std::string name() const {
+    return fmt::format("dim {}, width {}, {} threads, batch {}, {} points of kind {}", c_.dim, c_.width, c_.threads,
+                       c_.batch, c_.points, static_cast<int>(c_.kind));
+  }
+
+  HaloCase c_;
+  Points<T> points_;
+  GridderSpec plain_, halo_;
+  std::vector<Complex> values_;
+};
+
+TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const int width : {2, 5, 8, 14})
+      for (const int threads : {1, 2})
+        for (const int batch : {1, 3})
+          for (const std::int64_t points : {5, 300, dim == 3 ? 2000 : 4000})
+            for (const Kind kind : {Kind::far, Kind::wrapping, Kind::clustered, Kind::empty}) {
+              Halo<float>({dim, width, threads, batch, points, kind}).check();
+              Halo<double>({dim, width, threads, batch, points, kind}).check();
+              if (HasFatalFailure()) return;
+            }
+}
+
+TEST(GridderHalo, RowsAreWholeLinesAndHaveRoomForWindows) {
+  const GridShape g = halo_shape(3, {10, 9, 8}, 6, 8);
+  EXPECT_EQ(g.halo, (std::array<std::int64_t, 3>{7, 5, 5}));
+  EXPECT_EQ(g.stride[1] % 8, 0);
+  EXPECT_GE(g.stride[1], 17);
+  EXPECT_EQ(g.stride[2] % 8, 0);
+  EXPECT_GE(g.stride[2], 14 * g.stride[1]);
+  EXPECT_GE(g.elements, 13 * g.stride[2]);
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cpu
