@@ -25,9 +25,9 @@ constexpr double kSigmas[] = {2.0, 1.5, 1.25, 1.75, 1.375};
 constexpr int kLeastSigma = 1200;  // in thousandths; below it, deconvolution factors grow large
 // Bytes of grids, and of what their FFT needs, that fill the device and stay in its L2 cache: more of them take memory
 // and save little.
-constexpr double kChunkBytes = 32e6;
-constexpr double kAsFast = 1.03;   // times the least estimate that the model does not tell from it
-constexpr double kLittle = 16e6;   // bytes that are not worth a slower plan
+constexpr double kChunkBytes = 40e6, kTwoBytes = 56e6;  // two transforms may have the latter
+constexpr double kAsFast = 1.03;                        // times the least estimate that the model does not tell from it
+constexpr double kLittle = 16e6;                        // bytes that are not worth a slower plan
 constexpr double kUnusual = 1.05;  // the gain for which a default plan leaves the usual sigmas: above the model's error
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 
@@ -98,9 +98,9 @@ int usual_chunk(Plan plan, const Problem& problem, const DeviceTraits& traits, i
     return gpu_nufft_estimate(plan, problem, traits).bytes;
   };
   if (problem.batch == 1) return 1;
-  const double one = std::max(1.0, bytes(2) - bytes(1));
-  const std::int64_t groups =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes / one) / group, 1, 64 / group);
+  const double one = std::max(1.0, bytes(2) - bytes(1)), most = 2 * one <= kTwoBytes ? 2 * one : 0;
+  const auto fitting = static_cast<std::int64_t>(std::max(kChunkBytes, most) / one);
+  const std::int64_t groups = std::clamp<std::int64_t>(fitting / group, 1, 64 / group);
   const std::int64_t chunks = (problem.batch + groups * group - 1) / (groups * group);
   const std::int64_t even = (problem.batch + chunks - 1) / chunks;
   return static_cast<int>(std::min((even + group - 1) / group * group, problem.batch));
