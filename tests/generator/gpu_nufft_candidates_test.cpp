@@ -156,7 +156,7 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
   const auto largest = [](const Plan& plan) {
     return std::max(plan.gpu().points.spread_with.group, plan.gpu().points.interp_with.group);
   };
-  for (const char* token : {"nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32",
+  for (const char* token : {"nufft:type=2,n=96x96x76,m=400000,prec=f32,tol=1e-3,batch=32",
                             "nufft:type=1,n=256x256,m=655360,prec=f32,tol=1e-3,batch=12",
                             "nufft:type=2,n=64x64x64,m=200000,prec=f32,tol=1e-3,batch=9"}) {
     const Problem problem = parse_problem(token);
@@ -184,13 +184,43 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
 }
 
 TEST(GpuNufftCandidates, GroupsDoNotAskForMoreMemoryThanThereIs) {
-  const Problem problem = parse_problem("nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32");
+  const Problem problem = parse_problem("nufft:type=2,n=96x96x76,m=400000,prec=f32,tol=1e-3,batch=32");
   DeviceTraits small = h200();
   EXPECT_GT(default_plan(problem, small).gpu().points.interp_with.group, 1);
-  small.memory_bytes = 1'200'000'000;
+  small.memory_bytes = 60'000'000;
   const Plan plan = default_plan(problem, small);
   EXPECT_EQ(plan.gpu().points.interp_with.group, 1);
-  EXPECT_LE(estimate(plan, problem, small).bytes, 0.96e9);
+  EXPECT_LE(estimate(plan, problem, small).bytes, 48e6);
+}
+
+// A batch holds no more grids than fill the device; large grids go one by one, without groups that would need several.
+TEST(GpuNufftCandidates, ChunksHoldFewGrids) {
+  const auto plan_of = [](const std::string& token) { return default_plan(parse_problem("nufft:" + token), h200()); };
+  for (const std::string token : {"type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32",
+                                  "type=1,n=128x128x128,m=177374,prec=f64,tol=1e-8,batch=4"})
+    EXPECT_EQ(plan_of(token).chunk, 1) << token;
+  for (const std::string token : {"type=2,n=81x81x81,m=30612,prec=f64,tol=1e-5,batch=16",
+                                  "type=1,n=540x540,m=170000,prec=f32,tol=1e-6,batch=30"}) {
+    const Problem problem = parse_problem("nufft:" + token);
+    const Plan plan = default_plan(problem, h200());
+    const double bytes = static_cast<double>(element_count(plan.window.fine) * 2 * real_bytes(problem.precision));
+    EXPECT_GE(plan.chunk * bytes, 12e6) << token;
+    EXPECT_LE(plan.chunk * bytes, 56e6) << token;
+    const std::int64_t chunks = (problem.batch + plan.chunk - 1) / plan.chunk;
+    EXPECT_EQ(plan.chunk, (problem.batch + chunks - 1) / chunks) << token << ": as equal as can be";
+  }
+  EXPECT_EQ(plan_of("type=1,n=32x32,m=1000,prec=f32,tol=1e-3,batch=32").chunk, 32);
+}
+
+// Where few points leave most of the device idle, many padded bins are done before a few columns of register windows.
+TEST(GpuNufftCandidates, FewPointsTakeManySmallBins) {
+  const auto points = [](const std::string& more) {
+    return default_plan(parse_problem("nufft:" + more), h200()).gpu().points;
+  };
+  EXPECT_EQ(points("type=1,n=16x32x64,m=1928,prec=f32,tol=8e-4").spread, nufft::Spread::tile_owned);
+  EXPECT_EQ(points("type=1,n=256x128,m=20000,prec=f32,tol=3.7e-5").spread, nufft::Spread::tile_owned);
+  EXPECT_EQ(points("type=1,n=16x32x64,m=1928,prec=f32,tol=8e-4,batch=32").spread, nufft::Spread::window);
+  EXPECT_EQ(points("type=2,n=64x13x30,m=793,prec=f64,tol=8.7e-7").interp, nufft::Interpolate::points);
 }
 
 TEST(GpuNufftCandidates, PlansOfANeighbourAreMadeToFit) {

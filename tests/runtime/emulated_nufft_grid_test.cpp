@@ -42,31 +42,39 @@ TEST(GridFfts, WorkInTheGridsMemory) {
       second{BufferRef::Where::second, 0, 0};
   struct Sizes {
     std::array<std::int64_t, 3> fine, n;
+    std::int64_t batch = 1;
   };
   for (const Sizes& sizes : {Sizes{{64, 48, 1}, {32, 24, 1}},
                              {{64, 60, 1}, {41, 50, 1}},
                              {{32, 24, 20}, {16, 12, 10}},
-                             {{24, 30, 32}, {17, 20, 25}}}) {
+                             {{24, 30, 32}, {17, 20, 25}},
+                             {{40, 36, 1}, {21, 30, 1}, 3},
+                             {{20, 18, 14}, {13, 12, 9}, 3}}) {
     const std::array<std::int64_t, 3>&fine = sizes.fine, &n = sizes.n;
     GridFft spec;
     spec.dim = fine[2] > 1 ? 3 : 2;
     spec.precision = Precision::f64;
-    spec.modes = n, spec.fine = fine;
+    spec.modes = n, spec.fine = fine, spec.batch = sizes.batch;
     const generator::Window window(WindowKind::pswf, 4, 1.5);
     for (std::size_t d = 0; d < 3; ++d) spec.factors[d] = deconvolution_factors(window, fine[d], n[d], spec.order);
-    const std::int64_t bytes = fine[0] * fine[1] * fine[2] * 16;
-    const auto count = static_cast<std::size_t>(n[0] * n[1] * n[2]);
+    const std::int64_t bytes = sizes.batch * fine[0] * fine[1] * fine[2] * 16;
+    const auto count = static_cast<std::size_t>(sizes.batch * n[0] * n[1] * n[2]);
     std::vector<std::complex<double>> given;
     for (std::size_t i = 0; i < count; ++i) given.emplace_back(std::sin(7.0 * i), std::cos(3.0 * i * i));
-    const auto run = [&](bool to_modes, bool save) {
-      spec.save_memory = save;
+    enum class Way { usual, saved, inside };
+    const auto run = [&](bool to_modes, Way way) {
+      const bool save = way == Way::saved;
+      spec.save_memory = save, spec.inside_grid = way == Way::inside;
       auto fft = placed(grid_fft(spec, {}, to_modes), to_modes ? grid : first, to_modes ? second : grid, 1);
       if (save) share_grid(fft, 0, bytes, 1);
-      if (save && fine[0] >= 2 * n[0]) {
+      if (save && fine[0] >= 2 * n[0] && sizes.batch == 1) {
         for (const std::int64_t left : fft.workspace_bytes) EXPECT_EQ(left, 0) << "nothing is left";
       }
-      if (save && spec.dim == 2) {
+      if (save && spec.dim == 2 && sizes.batch == 1) {
         EXPECT_EQ(fft.workspace_bytes[1], 0);
+      }
+      if (way == Way::inside) {
+        for (const std::int64_t left : fft.workspace_bytes) EXPECT_EQ(left, 0);
       }
       const auto copy = placed(grid_copy(spec, !to_modes), to_modes ? first : grid, to_modes ? grid : second, 1);
       auto program = to_modes ? joined(copy, fft) : joined(fft, copy);
@@ -74,16 +82,19 @@ TEST(GridFfts, WorkInTheGridsMemory) {
       std::vector<std::complex<double>> in = given, out(count);
       runtime::emulated::RunOptions random;
       random.threads = random.blocks = runtime::emulated::Order::random;
-      random.instrumented = save && spec.dim == 3;  // also checks races
+      random.instrumented = way != Way::usual && spec.dim == 3;  // also checks races
       run_program(program, std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out)), random);
       return out;
     };
     for (const bool to_modes : {false, true}) {
-      const auto usual = run(to_modes, false), saved = run(to_modes, true);
-      double error = 0, size = 0;
-      for (std::size_t i = 0; i < count; ++i) error += std::norm(usual[i] - saved[i]), size += std::norm(usual[i]);
-      EXPECT_LE(error, 1e-26 * size) << fine[0] << " " << fine[1] << " " << fine[2] << " " << to_modes;
-      EXPECT_GT(size, 0);
+      const auto usual = run(to_modes, Way::usual);
+      for (const Way way : {Way::saved, Way::inside}) {
+        const auto other = run(to_modes, way);
+        double error = 0, size = 0;
+        for (std::size_t i = 0; i < count; ++i) error += std::norm(usual[i] - other[i]), size += std::norm(usual[i]);
+        EXPECT_LE(error, 1e-26 * size) << fine[0] << " " << fine[1] << " " << fine[2] << " " << to_modes;
+        EXPECT_GT(size, 0);
+      }
     }
   }
 }

@@ -31,7 +31,7 @@ void fill_device(const Shape& shape, double density, Parameters& p) {
 
 Placement placement_for(const Shape& shape, double density) {
   if (points_of(shape, density) >= kManyPoints) return Placement::two_level;
-  return shape.dim == 1 ? Placement::fetch : Placement::scatter;
+  return Placement::scatter;
 }
 
 // Tiles of the matrix units: a multiple of 4 cells per side, with room for some cells of points. `unroll`: half the
@@ -181,7 +181,8 @@ Parameters plain_parameters(const Shape& shape, Interpolate family, double densi
     // Points of one row of cells read whole lines: their order matters more than any tile.
     if (shape.dim == 2 && density >= kLowDensity) p.bin = {shape.precision == Precision::f32 ? 8 : 4, 1, 1};
     if (shape.dim == 1) p.bin = {64, 1, 1};
-    if (shape.dim == 3 && shape.precision == Precision::f32 && density < kVeryLowDensity) p.lanes = 1;
+    if (shape.dim == 3 && shape.precision == Precision::f32 && density < kVeryLowDensity && !few_points(shape, density))
+      p.lanes = 1;
     if (shape.dim == 2 && shape.precision == Precision::f64 && density < kLowDensity) p.lanes = 4;
   }
   if (shape.width > kMaxWidth) p.lanes = 16;

@@ -45,6 +45,53 @@ std::vector<double> deconvolution_factors(const Window& window, std::int64_t fin
   return factors;
 }
 
+namespace {
+
+// The kernels of a plain plan with one kernel for each dimension, working in the memory of the grid: what a kernel leaves
+// of a line, or finds of it, lies where the line begins in the grid. A kernel reads all of its lines before it writes
+// them, and no block touches another one's lines. Nothing where a line takes several kernels, or does not fit where it
+// begins.
+std::optional<GpuProgram> inside_grid(fft::EmitOptions options, const GridFft& spec, bool to_modes) {
+  options.last_first = false;
+  const fft::FftPlan plan = fft::plain_plan(options);
+  if (plan.kernels.size() != at(spec.dim)) return {};
+  std::array<std::int64_t, 3> held = spec.fine;
+  for (int d = 0; d < spec.dim; ++d) {
+    if (spec.held[at(d)] != 0) held[at(d)] = spec.held[at(d)];
+    if (spec.modes[at(d)] > held[at(d)]) return {};
+  }
+  const auto layout = [](const std::array<std::int64_t, 3>& n) {
+    return ArrayLayout{{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
+  };
+  fft::PlannedProgram all;
+  std::array<std::int64_t, 3> left = to_modes ? held : spec.modes;
+  for (int d = 0; d < spec.dim; ++d) {
+    const bool from_modes = !to_modes && d == 0, into_modes = to_modes && d + 1 == spec.dim;
+    fft::FftPlan one = plan;
+    one.kernels = {plan.kernels[at(d)]};
+    one.kernels.front().with.to = fft::Target::out;
+    one.place = Place::out;
+    fft::EmitOptions line = options;
+    left[at(d)] = spec.fine[at(d)];
+    line.n = left;
+    line.input = layout(from_modes ? spec.modes : held), line.output = layout(into_modes ? spec.modes : held);
+    for (int other = 0; other < spec.dim; ++other)
+      if (other != d) line.hooks[at(other)] = {};
+    fft::PlannedProgram part = fft::plan_passes(one, line);
+    if (part.passes.size() != 1) return {};
+    fft::PlannedPass& pass = part.passes.front();
+    const auto grid = to_modes ? BufferRef::Where::first : BufferRef::Where::second;
+    pass.from = from_modes ? BufferRef::Where::first : grid;
+    pass.to = into_modes ? BufferRef::Where::second : grid;
+    pass.spec.name = fmt::format("d{}_{}", d + 1, pass.spec.name);
+    all.passes.push_back(std::move(pass));
+    left[at(d)] = (to_modes ? spec.modes : held)[at(d)];
+  }
+  return fft::emit_program(all, options);
+}
+
+}  // namespace
+
 GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_modes) {
   fft::EmitOptions options;
   options.n = spec.fine;
@@ -83,6 +130,8 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
     if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;  // a dimension that is only carried
     return fft::emit_program(plan, options);
   }
+  if (choice.family == GpuFftFamily::plain && spec.inside_grid && !spec.interleaved && spec.dim > 1 && codelets)
+    if (std::optional<GpuProgram> program = inside_grid(options, spec, to_modes)) return *std::move(program);
   if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);
   fft::FftPlan plan = choice.plan;
   // Neither array can hold the values between two kernels: the array of modes is too small, and the grid may still be

@@ -32,6 +32,8 @@ struct GridFft {
   std::array<std::vector<double>, 3> factors;  // one per mode, in the order of the array
   // Orders the kernels of `plain` so that share_grid can avoid a workspace; false: x first.
   bool save_memory = false;
+  // Uses the memory of the grid between the kernels of `plain` where each dimension has one kernel: no workspace is left.
+  bool inside_grid = false;
   bool interleaved = false;  // the grids of the batch are interleaved, transform fastest; the modes are not
   DeviceTraits device = *known_device("h200");
   std::int64_t groups = 1;  // number of such batches, one after the other; 1D and 2D, interleaved

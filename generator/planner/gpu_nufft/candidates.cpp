@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 #include <set>
+#include <tuple>
 
 #include "generator/plan/binding.h"
 #include "generator/plan/summation.h"
@@ -22,6 +23,11 @@ constexpr double kMemoryShare = 0.8;  // share of the device's memory
 constexpr std::size_t kMostPlans = 20000;
 constexpr double kSigmas[] = {2.0, 1.5, 1.25, 1.75, 1.375};
 constexpr int kLeastSigma = 1200;  // in thousandths; below it, deconvolution factors grow large
+// Bytes of grids, and of what their FFT needs, that fill the device and stay in its L2 cache: more of them take memory
+// and save little.
+constexpr double kChunkBytes = 40e6, kTwoBytes = 56e6;  // two transforms may have the latter
+constexpr double kAsFast = 1.03;                        // times the least estimate that the model does not tell from it
+constexpr double kLittle = 16e6;                        // bytes that are not worth a slower plan
 constexpr double kUnusual = 1.05;  // the gain for which a default plan leaves the usual sigmas: above the model's error
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 
@@ -83,6 +89,21 @@ std::vector<int> chunks(const Problem& problem) {
     if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
   }
   return out;
+}
+
+// Transforms of a batch that an untuned plan takes at a time: as many as have kChunkBytes of grids, in equal chunks.
+int usual_chunk(Plan plan, const Problem& problem, const DeviceTraits& traits, int group) {
+  const auto bytes = [&](int chunk) {
+    plan.chunk = chunk;
+    return gpu_nufft_estimate(plan, problem, traits).bytes;
+  };
+  if (problem.batch == 1) return 1;
+  const double one = std::max(1.0, bytes(2) - bytes(1)), most = 2 * one <= kTwoBytes ? 2 * one : 0;
+  const auto fitting = static_cast<std::int64_t>(std::max(kChunkBytes, most) / one);
+  const std::int64_t groups = std::clamp<std::int64_t>(fitting / group, 1, 64 / group);
+  const std::int64_t chunks = (problem.batch + groups * group - 1) / (groups * group);
+  const std::int64_t even = (problem.batch + chunks - 1) / chunks;
+  return static_cast<int>(std::min((even + group - 1) / group * group, problem.batch));
 }
 
 std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTraits& traits) {
@@ -156,7 +177,7 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
   const double share = problem.type == 3 ? 1 : gpu_nufft::share_of(problem.points, problem.dim);
   const auto with_variations = [&](const nufft::Shape& shape, Lead lead, const std::optional<std::int64_t>& count) {
     const double dense = density(count, shape);
-    std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense, share);
+    std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense, share, problem.batch);
     const auto crowded = [&](const GpuPointsChoice& one) { return one.spread == nufft::Spread::points; };
     if (lead == Lead::spread && !std::all_of(list.begin(), list.end(), crowded) &&
         !may_add_directly(problem, plan.window, Crowds::unseen))
@@ -279,9 +300,15 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
 
 Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
   if (why) *why = "the cost model's choice";
-  Plan best;
+  struct Found {
+    Plan plan;
+    double seconds = 0, bytes = 0;
+    bool fits = false;
+  };
+  std::vector<Found> all;
   double least = INFINITY, smallest = INFINITY;
   for (const WindowTry& windows : windows_of(problem, 1, 1)) {
+    const bool usual = problem.type == 3 || windows.at[1] < static_cast<int>(std::size(kSigmas));
     Plan plan = plan_of(traits, windows);
     plan.gpu().fft.family = GpuFftFamily::plain;
     bool fitted = false;
@@ -289,28 +316,32 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, 
       if (fitted) break;
       plan.gpu().points = choice;
       const int group = std::max(choice.spread_with.group, choice.interp_with.group);
-      for (const int chunk : chunks(problem)) {
-        if (chunk < group) continue;
+      for (int chunk = usual_chunk(plan, problem, traits, group); chunk >= group && !fitted; chunk /= 2) {
         plan.chunk = chunk;
         const Cost cost = gpu_nufft_estimate(plan, problem, traits);
-        const double seconds =
-            cost.execute * (problem.type == 3 || windows.at[1] < static_cast<int>(std::size(kSigmas)) ? 1 : kUnusual);
-        if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // large grids: shared launches save little
-        const bool fits = fits_memory(cost, traits);
-        fitted = fitted || fits;
-        // If nothing fits, returns the plan that needs the least memory; allocating its memory then gives the error.
-        if (fits ? seconds < least : least == INFINITY && cost.bytes < smallest) {
-          best = plan;
-          if (fits) least = seconds;
-          smallest = std::min(smallest, cost.bytes);
-        }
+        fitted = fits_memory(cost, traits);
+        all.push_back({plan, cost.execute * (usual ? 1 : kUnusual), cost.bytes, fitted});
+        if (fitted) least = std::min(least, all.back().seconds);
+        smallest = std::min(smallest, cost.bytes);
       }
     }
   }
-  if (least == INFINITY && smallest == INFINITY)
+  if (all.empty())
     throw Error(Status::tolerance_unreachable,
                 "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
-  return best;
+  // Of plans that are as fast, the one that needs the least memory, unless all need little. If nothing fits, the plan that
+  // needs the least of all; allocating its memory then gives the error.
+  const auto eligible = [&](const Found& one) {
+    return least < INFINITY ? one.fits && one.seconds <= kAsFast * least : one.bytes <= smallest;
+  };
+  return std::min_element(all.begin(), all.end(),
+                          [&](const Found& a, const Found& b) {
+                            const auto rank = [&](const Found& one) {
+                              return std::tuple(!eligible(one), std::max(one.bytes, kLittle), one.seconds);
+                            };
+                            return rank(a) < rank(b);
+                          })
+      ->plan;
 }
 
 Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {

@@ -255,7 +255,9 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
         out.interp = {dim, plan.window.width, problem.precision, fine, m, gpu_nufft::share_of(problem.points, dim)};
   }
   out.fft = fft_of(plan.gpu().fft, dim, modes, fine, held, out.spread.complex_bytes());
-  out.grids = (product(held) * 1.5 + (problem.type == 3 ? product(modes) : 0)) * out.spread.complex_bytes();
+  // In one dimension, and between the grids of a type 3, the FFT needs a workspace.
+  const double copies = problem.type == 3 ? 1.5 : dim == 1 ? 2 : 1;
+  out.grids = (product(held) * copies + (problem.type == 3 ? product(modes) : 0)) * out.spread.complex_bytes();
   return out;
 }
 

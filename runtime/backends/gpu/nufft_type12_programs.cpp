@@ -157,6 +157,7 @@ generator::gpu_nufft::GridFft Type12Programs::grid_fft_spec(int sign, std::int64
   spec.order = order_of(options_.mode_order);
   spec.device = device_;
   spec.save_memory = transforms == 1 && problem_.dim == 3 && grid_bytes_ / chunk_ >= kLargeGrid;
+  spec.inside_grid = true;
   const generator::Window window = generator::window_of(plan_.window);
   for (int d = 0; d < problem_.dim; ++d) {
     const auto i = static_cast<std::size_t>(d);

@@ -206,6 +206,7 @@ generator::gpu_nufft::GridFft Type3Stages::grid_fft_spec(int sign, std::int64_t 
   spec.modes = outer_;
   spec.fine = inner_;
   spec.device = device_;
+  spec.inside_grid = true;
   spec.order = order_of(geometry_[0].middle ? ModeOrder::centred : ModeOrder::fft);
   const generator::Window window = bound_window(plan_.inner);
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem_.dim); ++d) {

@@ -1,6 +1,7 @@
 // One library's transform of one problem, as the benchmark sees it: ours with some plan, or a peer's.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,6 +27,12 @@ class Contender {
   virtual void restore_order(void*) const {}
   // The library's reason for refusing the request at first, if it ran only with an override; otherwise empty.
   virtual std::string refusal() const { return {}; }
+  // On a device: the most bytes that `execute`, which runs this contender once and waits, takes from the device and has
+  // given back when it ends. Not called where times are taken.
+  virtual std::int64_t passing_bytes(const std::function<void()>& execute) const {
+    static_cast<void>(execute);
+    return 0;
+  }
   // On a device: the same transform with its stages and launches timed, which itself takes time; null if impossible.
   virtual std::unique_ptr<Contender> timed() const { return nullptr; }
 };

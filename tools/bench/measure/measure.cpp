@@ -87,7 +87,11 @@ class Measurement {
       arrays_->wait();  // also for memory that the trials free asynchronously on the device
       const std::int64_t free_before = arrays_->free_bytes();
       begin(variant, slot, result);
-      result.memory = std::max<std::int64_t>(0, free_before - arrays_->free_bytes());
+      result.memory =
+          std::max<std::int64_t>(0, free_before - arrays_->free_bytes()) + slot.contender->passing_bytes([&] {
+            slot.contender->execute(arrays_->first(0), arrays_->second(0));
+            arrays_->wait();
+          });
       result.plan = slot.contender->plan().empty() ? variant.name : slot.contender->plan();
       result.refusal = slot.contender->refusal();
       settle_loops(slot);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "tools/bench/peers/peers.h"
 #include "tools/bench/peers/symbol.h"
@@ -94,6 +95,39 @@ Interface<T> find_interface(void* library, const std::string& path) {
   return found;
 }
 
+// The driver's default pool of a device, from which the library (from 2.6 on) takes the grids of an execute anew each time.
+class Pool {
+ public:
+  explicit Pool(int device) {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (!driver) return;
+    const auto find = [&](const char* name, auto& function) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(driver, name));
+    };
+    int (*default_pool)(void**, int) = nullptr;
+    find("cuDeviceGetDefaultMemPool", default_pool);
+    find("cuMemPoolGetAttribute", get_);
+    find("cuMemPoolSetAttribute", set_);
+    if (!default_pool || !get_ || !set_ || default_pool(&pool_, device) != 0) pool_ = nullptr;
+    dlclose(driver);  // it stays loaded
+  }
+  void restart_peak() {
+    std::uint64_t zero = 0;
+    if (pool_) set_(pool_, kUsedHigh, &zero);
+  }
+  std::int64_t given_back() const { return static_cast<std::int64_t>(value(kUsedHigh) - value(kUsedNow)); }
+
+ private:
+  static constexpr int kUsedNow = 7, kUsedHigh = 8;  // CU_MEMPOOL_ATTR_USED_MEM_CURRENT, _HIGH
+  std::uint64_t value(int attribute) const {
+    std::uint64_t bytes = 0;
+    return pool_ && get_(pool_, attribute, &bytes) == 0 ? bytes : 0;
+  }
+  void* pool_ = nullptr;
+  int (*get_)(void*, int, void*) = nullptr;
+  int (*set_)(void*, int, void*) = nullptr;
+};
+
 template <class T>
 class CufinufftContender final : public Contender {
  public:
@@ -117,6 +151,12 @@ class CufinufftContender final : public Contender {
           "setpts");
   }
   void execute(void* first, void* second) override { check(api_.execute(plan_, first, second), "execute"); }
+  std::int64_t passing_bytes(const std::function<void()>& execute) const override {
+    Pool pool(options_.head().gpu_device_id);
+    pool.restart_peak();
+    execute();
+    return pool.given_back();
+  }
 
  private:
   static void check(int code, const char* step) {
