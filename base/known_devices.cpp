@@ -1,5 +1,7 @@
 #include "base/known_devices.h"
 
+#include <cmath>
+
 namespace fourtune::generator {
 namespace {
 
@@ -28,6 +30,14 @@ constexpr Sheet sheets[] = {
     {"l40s", "NVIDIA L40S", 89, 142, 1536, 100 * KiB, 99 * KiB, 1, 96 * MiB, 48 * GiB, 2.52e9, 0.864e12},
     {"t4", "NVIDIA T4", 75, 40, 1024, 64 * KiB, 64 * KiB, 1, 4 * MiB, 16 * GiB, 1.59e9, 0.32e12},
 };
+
+struct Measured {
+  std::string_view name, in_full;  // what the driver's name contains
+  DeviceRates rates;
+  const char* date;
+};
+constexpr Measured measured[] = {{"h200", "H200", h200_rates, "2026-11-25"},
+                                 {"h100", "H100", h100_rates, "2026-11-25"}};
 
 }  // namespace
 
@@ -58,12 +68,28 @@ std::optional<DeviceTraits> known_device(std::string_view name) {
     out.cluster_blocks = sheet.cluster;
     out.clock_hz = sheet.clock;
     out.memory_bandwidth = sheet.bandwidth;
-    if (name == "h200") out.rates = h200_rates;
+    for (const Measured& one : measured)
+      if (name == one.name) out.rates = one.rates;
     return out;
   }
   return std::nullopt;
 }
 
-std::string known_device_date(std::string_view name) { return name == "h200" ? "2026-11-25" : ""; }
+std::string known_device_date(std::string_view name) {
+  for (const Measured& one : measured)
+    if (name == one.name) return one.date;
+  return "";
+}
+
+DeviceRates known_rates(const DeviceTraits& traits) {
+  const auto alike = [](double here, double there) { return std::abs(here / there - 1) < 0.02; };
+  for (const Measured& one : measured) {
+    const DeviceTraits known = *known_device(one.name);
+    if (traits.name.find(one.in_full) != std::string::npos && traits.multiprocessors == known.multiprocessors &&
+        alike(traits.clock_hz, known.clock_hz) && alike(traits.memory_bandwidth, known.memory_bandwidth))
+      return one.rates;
+  }
+  return {};
+}
 
 }  // namespace fourtune::generator

@@ -26,7 +26,18 @@ inline constexpr DeviceRates h200_rates = [] {
   rates.launch = 0.774e-6;
   return rates;
 }();
+// The same of an NVIDIA H100 (SXM, 132 multiprocessors at 1.98 GHz, HBM3).
+inline constexpr DeviceRates h100_rates = [] {
+  DeviceRates rates;
+  rates.flops32 = 63.8e12;
+  rates.copy_far = 2.77e12;
+  rates.launch = 0.94e-6;
+  return rates;
+}();
 // The date of that measurement; empty for GPUs of which only the data sheet is known.
 std::string known_device_date(std::string_view name);
+// The rates above of the GPU that these traits are of, by its name, multiprocessors, clock and memory; all 0 for others:
+// parts of a GPU, and those of its name with slower memory.
+DeviceRates known_rates(const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

@@ -78,6 +78,27 @@ TEST(EmulatedDrawnFft, RealLinesOfHalfTheLength) {
   }
 }
 
+// One kernel of a c2r loads each value once: the opposite ones come from shared memory, also across the block's lines.
+TEST(EmulatedDrawnFft, HalfSpectraOfOneKernelAreFoldedInsideIt) {
+  for (const char* token : {"fft:type=c2r,n=8192,prec=f32,batch=2", "fft:type=c2r,n=8748,prec=f32,place=in,sign=-1",
+                            "fft:type=c2r,n=8262,prec=f64,layout=2+8270/3+24800",
+                            "fft:type=c2r,n=8232,prec=f64,batch=2,layout=1+4120/1+8233"}) {
+    const EmitOptions options = drawn_options_of(parse_problem(token), emulated());
+    const generator::GpuProgram program = generator::fft::emit_any_size(options);
+    ASSERT_EQ(program.kernels.size(), 1u) << token;
+    EXPECT_NE(program.kernels[0].text.find("const real2* q = shared"), std::string::npos) << token;
+    EXPECT_LT(program_error(program, options, false), 4 * allowed(options)) << token;
+  }
+  // A block that has no room for whole lines reads them twice.
+  DeviceTraits small = emulated();
+  small.shared_per_block = 48 << 10;
+  const EmitOptions options = drawn_options_of(parse_problem("fft:type=c2r,n=16000,prec=f32"), small);
+  const generator::GpuProgram program = generator::fft::emit_any_size(options);
+  ASSERT_EQ(program.kernels.size(), 1u);
+  EXPECT_EQ(program.kernels[0].text.find("const real2* q = shared"), std::string::npos);
+  EXPECT_LT(program_error(program, options, false), 4 * allowed(options));
+}
+
 // The three kernels of a convolution, and one behind them.
 TEST(EmulatedDrawnFft, HalfSpectraOfLongLinesAreMadeApart) {
   DeviceTraits small = emulated();
@@ -96,9 +117,9 @@ TEST(EmulatedDrawnFft, HooksAndOddLengthsTakeWholeLines) {
   EXPECT_TRUE(generator::fft::takes_half_lines(options));
   options.hooks[0].input_factors.assign(68, 0.5);
   EXPECT_FALSE(generator::fft::takes_half_lines(options));
-  for (const char* token :
-       {"fft:type=c2r,n=4097,prec=f64", "fft:type=r2c,n=201,prec=f64", "fft:type=c2c,n=134,prec=f64",
-        "fft:type=r2c,n=2048,prec=f64", "fft:type=c2r,n=4096,prec=f64", "fft:type=r2c,n=1,prec=f32"})
+  for (const char* token : {"fft:type=c2r,n=4097,prec=f64", "fft:type=r2c,n=201,prec=f64",
+                            "fft:type=c2c,n=134,prec=f64", "fft:type=r2c,n=510,prec=f64",
+                            "fft:type=c2r,n=4096,prec=f64", "fft:type=c2r,n=990,prec=f32", "fft:type=r2c,n=1,prec=f32"})
     EXPECT_FALSE(generator::fft::takes_half_lines(drawn_options_of(parse_problem(token), emulated()))) << token;
 }
 

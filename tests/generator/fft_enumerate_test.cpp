@@ -391,5 +391,22 @@ TEST(KnownDevices, HaveAllNumbersThatCandidatesNeed) {
   EXPECT_FALSE(known_device("abacus"));
 }
 
+TEST(KnownDevices, GiveTheirRatesToWholeGpusOfTheirKind) {
+  DeviceTraits h100 = *known_device("h100");
+  h100.name = "NVIDIA H100 80GB HBM3", h100.rates = {};
+  EXPECT_EQ(known_rates(h100).copy_far, h100_rates.copy_far);
+  EXPECT_EQ(known_rates(*known_device("h200")).flops32, h200_rates.flops32);
+  EXPECT_EQ(known_rates(*known_device("a100")).copy_far, 0) << "of which there is a data sheet only";
+  DeviceTraits other = h100;
+  other.name = "NVIDIA H800";
+  EXPECT_EQ(known_rates(other).copy_far, 0);
+  other = h100, other.multiprocessors = 66;
+  EXPECT_EQ(known_rates(other).copy_far, 0) << "half of one";
+  other = h100, other.memory_bandwidth = 2.04e12;
+  EXPECT_EQ(known_rates(other).copy_far, 0) << "the card with slower memory";
+  EXPECT_NE(known_device_date("h100"), "");
+  EXPECT_EQ(known_device_date("a100"), "");
+}
+
 }  // namespace
 }  // namespace fourtune::generator::fft

@@ -118,6 +118,22 @@ TEST(FftPlainPlans, LinesThatFillABlockTakeOneKernelWhereThereAreEnough) {
   EXPECT_EQ(kernels(16384, 512, Precision::f32, "t4"), 2u);
 }
 
+// 14580 = 27 27 20 has 729 DFTs of 20 values, of which 512 threads would hold two.
+TEST(FftPlainPlans, LinesThatFillABlockLeaveNoThreadMoreThanItHolds) {
+  EmitOptions o;
+  o.batch = 512;
+  o.device = *known_device("h100");
+  for (const std::int64_t n : {9000, 10206, 13500, 14580, 15876, 16384}) {
+    o.n = {n};
+    const FftPlan plan = plain_plan(o);
+    ASSERT_EQ(plan.kernels.size(), 1u) << n;
+    EXPECT_LE(geometry(plan, 0).elements_per_thread, 32) << to_text(plan);
+    EXPECT_LE(plan.kernels[0].subs.size(), 3u) << to_text(plan);
+  }
+  o.n = {399};
+  EXPECT_EQ(plain_plan(o).kernels[0].subs.size(), 2u) << "21 19, not 19 7 3";
+}
+
 TEST(FftPlainPlans, AShortLastDimensionRidesOnTheOneBeforeIt) {
   EmitOptions o;
   o.n = {128, 8192, 4};

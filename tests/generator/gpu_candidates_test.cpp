@@ -163,6 +163,21 @@ TEST(GpuFftCost, OfKernelsThatDoNotFillTheDeviceGrowsNoFasterThanTheirNumber) {
   EXPECT_GT(seconds("fft:type=c2c,n=1024,prec=f32,batch=65536"), 50 * one);
 }
 
+// Threads hold 28 or 29 values of 14580, so that each radix is a round of its own, with an exchange before it.
+TEST(GpuFftCost, CountsEveryRoundOfTilesThatThreadsDoNotShareEvenly) {
+  const DeviceTraits h200 = *known_device("h200");
+  const Problem problem = parse_problem("fft:type=c2c,n=14580,prec=f32,batch=638");
+  const auto seconds = [&](const char* kernel) {
+    const Plan plan = parse_plan(std::string("cuda;fft=interleaved") + kernel + ":order=natural", problem);
+    return gpu_fft_estimate(plan, problem, h200).execute;
+  };
+  const double seven = seconds(
+      "{X(4860,3,4860,14580,tw),X(4860,3,1620,4860,tw),X(4860,3,540,1620,tw),X(4860,3,180,540,tw),X(2430,6,30,180,tw),"
+      "X(2916,5,6,30,tw),X(2430,6,1,6,no-tw)}[threads=512,tile=1]");
+  EXPECT_GT(seven,
+            1.1 * seconds("{X(540,27,540,14580,tw),X(540,27,20,540,tw),X(729,20,1,20,no-tw)}[threads=736,tile=1]"));
+}
+
 // Half spectra are half of the work along the other dimensions, except for what comes before x in an r2c.
 TEST(GpuFftCost, OfRealTransformsCountsWhatIsHalved) {
   const DeviceTraits h200 = *known_device("h200");

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/known_devices.h"
 #include "base/text.h"
 #include "generator/plan/plan.h"
 #include "tools/common/errors.h"
@@ -100,7 +101,9 @@ tuner::CalibrateResult calibrated(const runtime::Backend& backend, int device, d
 std::string calibration_state(const DeviceTraits& traits) {
   const KnownCalibration known = known_calibration(traits);
   if (!known.why.empty()) return known.why;
-  return known.date.empty() ? "not calibrated" : "calibrated on " + known.date;
+  if (!known.date.empty()) return "calibrated on " + known.date;
+  const bool of_kind = generator::known_rates(traits).copy_far > 0;
+  return of_kind ? "not calibrated, rates of another one of its kind" : "not calibrated";
 }
 
 void warn_of_calibration(const DeviceTraits& traits) {

@@ -37,8 +37,10 @@ Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
     }
   };
   Rounds out;
+  // Radices share a round only where every thread holds as many values as the others (lower/arrange.cpp).
+  const bool even = g.block_elements % kernel.with.threads == 0;
   for (std::size_t first = 0; first < kernel.subs.size();) {
-    const std::size_t end = first + round_size(kernel.subs, first, g.elements_per_thread);
+    const std::size_t end = first + round_size(kernel.subs, first, even ? g.elements_per_thread : 1);
     if (first > 0) ++out.exchanges;
     for (std::size_t sub = first; sub < end; ++sub) {
       if (first == 0) least(out.load_chunk, sub, false);
@@ -99,13 +101,15 @@ namespace {
 
 // Seconds of loads and stores: run lengths, then the overlap with other work.
 struct Traffic {
-  double copy = 0, moved = 1, busy = 1;  // seconds each way at the speed of a copy; Part::moved; overlap()
+  double copy = 0, busy = 1;  // seconds each way at the speed of a copy; overlap()
+  Part part;
 };
 double memory_seconds(const FftPlan& plan, const KernelParameters& with, const KernelGeometry& g, const Rounds& rounds,
                       const Traffic& traffic, const FftCosts& costs) {
   // A kernel that moves less waits as long for what it does between loads and stores.
   const auto direction = [&](double efficiency) {
-    return traffic.copy * std::max(traffic.moved / efficiency, traffic.moved - 1 + 1 / std::min(1.0, traffic.busy));
+    const double moved = traffic.part.moved;
+    return traffic.copy * std::max(moved / efficiency, moved - 1 + 1 / std::min(1.0, traffic.busy));
   };
   const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
   // Stores of less than a sector of neighbours write it in parts; the first-level cache gathers loads of single values.
@@ -120,15 +124,15 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
   const bool scattered_store = stored > 0 && stored < sector;
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
-  const double run_bytes = g.read_run * complex_bytes;
+  const double run_bytes = g.read_run * complex_bytes * traffic.part.read;
+  const double write_bytes = g.write_run * complex_bytes * traffic.part.write;
   const double read = with.load == Load::plain ? run_efficiency(run_bytes, costs) * whole(run_bytes)
                       : with.load == Load::async
                           ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes, costs))
                       : whole_tiles ? 1
                                     : bulk_efficiency(run_bytes);
   return direction(read) * (scattered_load ? costs.scattered : 1) +
-         direction(run_efficiency(g.write_run * complex_bytes, costs) * whole(g.write_run * complex_bytes)) *
-             (scattered_store ? costs.scattered : 1);
+         direction(run_efficiency(write_bytes, costs) * whole(write_bytes)) * (scattered_store ? costs.scattered : 1);
 }
 
 // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters of
@@ -162,7 +166,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const bool cached = stays_in_l2(plan, device, batch);
   const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1));
   const Rounds rounds = rounds_of(kernel, g);
-  double memory = memory_seconds(plan, with, g, rounds, {copy, part.moved, overlap(with, resident, costs)}, costs);
+  double memory = memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part}, costs);
 
   // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddle factors cost extra.
   double work = flops;
@@ -195,9 +199,12 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   if (waves > 1) memory /= std::min(1.0, fill * 1.5);
   // Each block waits for memory, for barriers, and for the operations of a thread one after the other.
   const double steps = work / static_cast<double>(elements(plan)) * g.elements_per_thread;
-  const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) + costs.step * steps / device.clock_hz);
-  // Such threads leave room for few others, and the compiler spills: 0.6 to 0.9 of the time were predicted without this.
-  const bool crowds = plan.precision == Precision::f32 && g.elements_per_thread > 32;
+  // Such threads leave room for few others: 0.6 to 0.9 of the time were predicted without this. In f64 more than 42 values do
+  // not fit the registers (radix 59: 1.5 KB of each thread are spilled), and a block waits for them.
+  const bool spills = plan.precision == Precision::f64 && g.elements_per_thread > 42;
+  const bool crowds = spills || (plan.precision == Precision::f32 && g.elements_per_thread > 32);
+  const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) +
+                                costs.step * steps * (spills ? costs.crowded : 1) / device.clock_hz);
   const double rate =
       (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * (crowds ? costs.crowded : 1) +
       crossing;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/calibration.h"
+#include "base/known_devices.h"
 
 namespace fourtune::runtime::cuda {
 namespace {
@@ -60,7 +61,8 @@ DeviceTraits read_traits(CUdevice device) {
   traits.clock_hz = 1e3 * attribute(device, kClockRate);
   // Two transfers per clock on a bus of this many bits.
   traits.memory_bandwidth = 2e3 * attribute(device, kMemoryClockRate) * attribute(device, kMemoryBusWidth) / 8;
-  traits.rates = known_calibration(traits).rates;
+  const KnownCalibration own = known_calibration(traits);
+  traits.rates = own.date.empty() ? generator::known_rates(traits) : own.rates;
   return traits;
 }
 

@@ -244,6 +244,7 @@ class ByDimension {
     if (real_.type != FftType::c2r) return;
     load_folded(planned.passes.front().spec.load, half.n[0]);
     store_pairs(planned.passes.back().spec.store, half.output->stride[0] / 2);
+    if (planned.passes.size() == 1) fold_inside(planned.passes.front().spec, half.device);
   }
   Lines lines_of(const EmitOptions& line) const {
     Lines lines;

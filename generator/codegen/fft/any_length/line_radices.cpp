@@ -51,10 +51,13 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
   std::vector<int> usual = radices_up_to_16(n);
   if (std::vector<int> pair = balanced(n, 16, false); !pair.empty()) return pair;
   // Odd lengths have few products up to 16 (3125 takes five), others leave a round of two or three values (4056 = 13 13 12
-  // 2), and a line that fills a block has as many values per thread as fit: larger radices save exchanges.
-  if ((usual.size() > 3 && (n % 2 == 1 || usual.back() <= 3)) || n > 8192)
+  // 2, 399 = 19 7 3), and a line that fills a block has as many values per thread as fit: larger radices save exchanges.
+  const bool small_round = usual.back() <= 3;
+  if ((usual.size() > 3 && (n % 2 == 1 || small_round)) || n > 8192)
     for (const bool three : {false, true})
       if (std::vector<int> fewer = balanced(n, most, three); !fewer.empty()) return fewer;
+  if (usual.size() == 3 && small_round && usual.front() > 16)  // registers hold as many values anyway
+    if (std::vector<int> two = balanced(n, most, false); !two.empty()) return two;
   return usual;
 }
 
@@ -74,6 +77,19 @@ int threads_for(std::int64_t values, const std::vector<int>& group) {
   for (std::int64_t threads = usual + warp; threads <= std::min(widest, 3 * usual / 2); threads += warp)
     if (slots(threads) < slots(best)) best = threads;
   return static_cast<int>(best);
+}
+
+std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& radices, Precision precision) {
+  constexpr std::int64_t widest = 512, most = 768, warp = 32;
+  const auto holds = [&](std::int64_t threads) {
+    return std::all_of(radices.begin(), radices.end(),
+                       [&](int r) { return (n / r + threads - 1) / threads * r <= most_held(precision); });
+  };
+  if (holds(widest)) return threads_for(n, radices);
+  // One DFT for each thread in every round.
+  const std::int64_t each = (n / *std::min_element(radices.begin(), radices.end()) + warp - 1) / warp * warp;
+  if (each > most || !holds(each)) return {};
+  return static_cast<int>(each);
 }
 
 std::int64_t lines_of_thread(std::int64_t n) { return std::max<std::int64_t>(1, 8 / n); }

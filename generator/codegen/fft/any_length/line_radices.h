@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fourtune/problem.h"
@@ -18,6 +19,9 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision);
 std::vector<int> radices_up_to_16(std::int64_t n);
 // Threads that hold a tile of so many values, about one DFT of the largest radix each.
 int threads_for(std::int64_t values, const std::vector<int>& radices);
+// For a line that fills a block, such that no thread holds more than most_held; nothing where these radices leave a round
+// of which that many threads do not hold two DFTs and more would not have the registers.
+std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& radices, Precision precision);
 // For lines that a thread holds: how many, and threads of a block.
 std::int64_t lines_of_thread(std::int64_t n);
 std::int64_t threads_of_short(std::int64_t n, Precision precision);

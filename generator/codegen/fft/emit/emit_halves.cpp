@@ -90,6 +90,14 @@ void PassWriter::put_for_unfolding(const Round& round, std::int64_t group, std::
   put_group(memory_.layouts.back(), round, group, first, '2', nullptr);
 }
 
+// The part of a layout that numbers the tile's lines.
+Index PassWriter::beside(const SharedLayout& layout, const Window& halved) {
+  Index lines;
+  for (const IndexTerm& term : layout_index(layout.stride))
+    if (weight_of(halved.index, term.atom) == 0) lines.push_back(term);
+  return lines;
+}
+
 // The place of the value opposite to a position, without what the tile's other atoms add.
 std::string PassWriter::opposite_text(const SharedLayout& layout, const std::string& position) const {
   const Window& mirror = pass_.store.mirror;
@@ -110,10 +118,8 @@ void PassWriter::unfold_group(const Round& round, std::int64_t group, std::int64
   const Port& port = pass_.store;
   const SharedLayout& layout = memory_.layouts.back();
   Access access = begin_access(port, round, group, "to");
-  Index beside;  // the tile's lines
-  for (const IndexTerm& term : layout_index(layout.stride))
-    if (weight_of(port.mirror.index, term.atom) == 0) beside.push_back(term);
-  line("const real2* q = shared + ({});", sum_text(thread_text(beside, round, group), ""));
+  const Index lines = beside(layout, port.mirror);
+  line("const real2* q = shared + ({});", sum_text(thread_text(lines, round, group), ""));
   bool natural = true;  // positions follow each other in shared memory
   for (const IndexTerm& term : port.mirror.index)
     natural = natural && (!pass_.atoms[at(term.atom)].in_tile || layout.stride[at(term.atom)] == term.weight);
@@ -131,7 +137,7 @@ void PassWriter::unfold_group(const Round& round, std::int64_t group, std::int64
     line("{}{{", condition.empty() ? "" : fmt::format("if ({}) ", condition));
     line("  const unsigned o = {};",
          steps == 0 ? fmt::format("ft_opposite({}, {})", k, n) : fmt::format("{} - ({})", n, k));
-    line("  const real2 b = q[{} + {}];", register_part(beside, round, e), natural ? "o" : opposite_text(layout, "o"));
+    line("  const real2 b = q[{} + {}];", register_part(lines, round, e), natural ? "o" : opposite_text(layout, "o"));
     if (steps == 0)
       line("  if ({0} == 0) {1}", k,
            store_text(place(std::to_string(n)), fmt::format("ft_make((x[{0}] - y[{0}]) * real({1}), 0)", i,
@@ -141,6 +147,59 @@ void PassWriter::unfold_group(const Round& round, std::int64_t group, std::int64
     line("  {}", store_text(place(k), stored(i)));
     line("}}");
   }
+}
+
+// Of `h`, where the thread's value 0 would be: constant offsets take fewer registers than sums of positions.
+void PassWriter::begin_half_values(const Access& access) {
+  line("const real2* h = {} + {}{} * {};", access.base, pass_.wide ? "(long long)" : "", access.mirror,
+       number_text(pass_.load.mirror.stride));
+}
+std::string PassWriter::half_value_text(const Round& round, std::int64_t e) const {
+  const Window& mirror = pass_.load.mirror;
+  return load_text(fmt::format("h[{}]", number_text(register_part(pass_.load.address, round, e) +
+                                                    register_part(mirror.index, round, e) * mirror.stride)));
+}
+
+// By the threads that hold values 0. Lines that do not exist have zeros.
+void PassWriter::load_ends(const Access& access, const Round& round, std::int64_t group) {
+  const Window& mirror = pass_.load.mirror;
+  const Index lines = beside(memory_.folding, mirror);
+  const std::string place = sum_text(thread_text(lines, round, group), "");
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    if (register_part(mirror.index, round, e) != 0) continue;
+    const std::string condition = element(pass_.load, access, round, e).first;
+    const std::string value =
+        load_text(fmt::format("{}[{} + {}]", access.base, number_text(register_part(pass_.load.address, round, e)),
+                              number_text(mirror.n * mirror.stride)));
+    line("if ({} == 0) shared[{} + {}] = {};", access.mirror, place, register_part(lines, round, e) + mirror.n,
+         condition.empty() ? value : fmt::format("{} ? {} : ft_make(0, 0)", condition, value));
+  }
+}
+
+void PassWriter::fold_group(const Round& round, std::int64_t group, std::int64_t first) {
+  const Access access = begin_access(pass_.load, round, group, nullptr);
+  const Window& mirror = pass_.load.mirror;
+  const Index lines = beside(memory_.folding, mirror);
+  line("const real2* q = shared + ({} + {} - {});", sum_text(thread_text(lines, round, group), ""), mirror.n,
+       access.mirror);
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::int64_t i = first + e, steps = register_part(mirror.index, round, e);
+    line("{{ real2 a = ft_make(x[{0}], y[{0}]), b = q[{1}];{2} ft_halve(x[{0}], y[{0}], a, b, {3}); }}", i,
+         register_part(lines, round, e) - steps,
+         // What the ends have of imaginary parts does not count.
+         steps == 0 ? fmt::format(" if ({} == 0) a.y = b.y = 0;", access.mirror) : "",
+         half_turn_text(pass_.load, round, e));
+  }
+}
+
+void PassWriter::write_folding() {
+  const Round& round = pass_.rounds.front();
+  for_groups(round, [&](std::int64_t group, std::int64_t first) {
+    put_group(memory_.folding, round, group, first, '2', nullptr);
+  });
+  line("__syncthreads();");
+  for_groups(round, [&](std::int64_t group, std::int64_t first) { fold_group(round, group, first); });
+  shared_read_ = true;
 }
 
 }  // namespace fourtune::generator::fft

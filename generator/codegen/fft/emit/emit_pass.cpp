@@ -57,6 +57,7 @@ void PassWriter::write_kernel() {
     const Round& round = pass_.rounds.front();
     if (!pass_.resident)
       for_groups(round, [&](std::int64_t group, std::int64_t first) { load_group(round, group, first); });
+    if (pass_.folds_inside) write_folding();
   }
   pass_.resident ? write_resident_rounds() : write_rounds();
   if (landed()) {

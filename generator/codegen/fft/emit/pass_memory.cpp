@@ -71,14 +71,14 @@ std::string swizzle_rule(const PassSpec& pass, const Round& from, const Round& t
   return {};
 }
 
-// Whole lines of the store's halved dimension, one after the other.
-SharedLayout unfolding_layout(const PassSpec& pass) {
+// Whole lines of a halved dimension, of so many values, one after the other.
+SharedLayout lines_layout(const PassSpec& pass, const Window& halved, std::int64_t values) {
   SharedLayout out;
   out.stride.assign(pass.atoms.size(), 0);
-  std::int64_t next = pass.store.mirror.n;
+  std::int64_t next = values;
   for (std::size_t i = 0; i < pass.atoms.size(); ++i) {
     if (!pass.atoms[i].in_tile) continue;
-    out.stride[i] = weight_of(pass.store.mirror.index, static_cast<int>(i));
+    out.stride[i] = weight_of(halved.index, static_cast<int>(i));
     if (out.stride[i] == 0) out.stride[i] = next, next *= pass.atoms[i].size;
   }
   out.values = next;
@@ -91,7 +91,8 @@ std::string half_rule(const PassSpec& pass) {
   if (loads && pass.load_by != Load::plain)
     return "rule load: " + pass.title + ": real lines of half the length take load=plain";
   const bool shared = pass.resident || (!pass.apart && pass.cluster == 1 && pass.exchange != Exchange::shuffle);
-  if (pass.store.values == Values::unfolded && (!shared || pass.load_by != Load::plain))
+  if ((pass.store.values == Values::unfolded && (!shared || pass.load_by != Load::plain)) ||
+      (pass.folds_inside && (!shared || pass.resident)))
     return "rule exchange: " + pass.title + ": half spectra take exchange=shared, parts=together and no cluster";
   return {};
 }
@@ -155,8 +156,10 @@ PassMemory pass_memory(const PassSpec& pass) {
     for (std::size_t r = 0; r + 1 < pass.rounds.size(); ++r)
       out.layouts.push_back(shared_layout(pass, pass.rounds[r], pass.rounds[r + 1], static_cast<int>(word)));
   }
-  if (pass.store.values == Values::unfolded && !pass.resident) out.layouts.push_back(unfolding_layout(pass));
-  std::int64_t values = 0;
+  if (pass.store.values == Values::unfolded && !pass.resident)
+    out.layouts.push_back(lines_layout(pass, pass.store.mirror, pass.store.mirror.n));
+  if (pass.folds_inside) out.folding = lines_layout(pass, pass.load.mirror, pass.load.mirror.n + 1);
+  std::int64_t values = out.folding.values;
   for (const SharedLayout& layout : out.layouts) values = std::max(values, layout.values);
   const Bytes bytes = bytes_of(pass, values);
   out.landing_offset = bytes.exchange, out.bytes = bytes.all;
@@ -166,7 +169,9 @@ PassMemory pass_memory(const PassSpec& pass) {
 std::int64_t least_bytes(const PassSpec& pass) {
   const bool exchanges = (pass.rounds.size() > 1 && (pass.resident || pass.exchange != Exchange::shuffle)) ||
                          pass.store.values == Values::unfolded;
-  return bytes_of(pass, exchanges ? tile_values(pass) / pass.cluster : 0).all;
+  const std::int64_t tile = tile_values(pass);
+  if (pass.folds_inside) return bytes_of(pass, tile + tile / pass.load.mirror.n).all;
+  return bytes_of(pass, exchanges ? tile / pass.cluster : 0).all;
 }
 
 std::string broken_rule(const PassSpec& pass) {

@@ -41,6 +41,7 @@ std::int64_t most_registers(const PassSpec& pass);
 
 struct PassMemory {
   std::vector<SharedLayout> layouts;  // of the exchange behind each round; one where the tile is resident
+  SharedLayout folding;               // PassSpec::folds_inside: lines of half spectra, n + 1 values each
   std::int64_t landing_offset = 0, bytes = 0;
 };
 PassMemory pass_memory(const PassSpec& pass);

@@ -107,6 +107,13 @@ class PassWriter {
   // A thread's results are put where its block reads the opposite ones: before the last barrier and after it.
   void put_for_unfolding(const Round& round, std::int64_t group, std::int64_t first);
   void unfold_group(const Round& round, std::int64_t group, std::int64_t first);
+  // The other way round (PassSpec::folds_inside): value n of each line goes there as it is loaded, then the others do.
+  void begin_half_values(const Access& access);
+  std::string half_value_text(const Round& round, std::int64_t e) const;
+  void load_ends(const Access& access, const Round& round, std::int64_t group);
+  void fold_group(const Round& round, std::int64_t group, std::int64_t first);
+  void write_folding();
+  static Index beside(const SharedLayout& layout, const Window& halved);
   std::string opposite_text(const SharedLayout& layout, const std::string& position) const;
 
   // ---- landing buffers

@@ -74,7 +74,8 @@ enum class Values {
   // A real line of 2n values as a complex one of n values, whose real parts are the even and whose imaginary parts the
   // odd values of the line:
   pairs,   // the array holds the real line; the address is in real values, those of a pair are `pair` apart
-  folded,  // load only: the array holds the line's half spectrum, values 0..n of `mirror`
+  folded,  // load only: the array holds the line's half spectrum, values 0..n of `mirror`; with `PassSpec::folds_inside`
+           // a thread loads one of two opposite values and reads the other in shared memory
   unfolded  // the complex line's spectrum, values 0..n-1 of `mirror`, becomes the real line's half spectrum, values 0..n: a
             // load takes the one from the array, a store writes the other to it
 };
@@ -140,11 +141,12 @@ struct PassSpec {
   // the values of one DFT at a time: one barrier per round and few registers. Requires plain loads, parts together and
   // no cluster.
   bool resident = false;
-  Cache cache = Cache::all;           // of plain loads and of stores
-  Load load_by = Load::plain;         // async, bulk: into landing buffers, by persistent blocks
-  int pipeline = 1;                   // number of landing buffers
-  bool wide = false;                  // 64-bit element offsets
-  int max_registers = 0;              // 0: the compiler chooses
+  bool folds_inside = false;   // of a load of folded values: the tile has whole lines. Parts together, no cluster
+  Cache cache = Cache::all;    // of plain loads and of stores
+  Load load_by = Load::plain;  // async, bulk: into landing buffers, by persistent blocks
+  int pipeline = 1;            // number of landing buffers
+  bool wide = false;           // 64-bit element offsets
+  int max_registers = 0;       // 0: the compiler chooses
   int blocks_per_multiprocessor = 1;  // promised to the compiler
   // Number of values in the arrays that the kernel loads and stores (fewer than in its tiles if these extend beyond the
   // array); 0: all values of its tiles.
