@@ -15,7 +15,9 @@
 #include "runtime/backends/cpu/base/stage_clock.h"
 #include "runtime/distributed/device_middle.h"
 #include "runtime/distributed/gpu_moved_points.h"
+#include "runtime/distributed/joined_ranks.h"
 #include "runtime/distributed/passed_array.h"
+#include "runtime/distributed/peer_arrays.h"
 #include "runtime/distributed/pipeline.h"
 #include "runtime/distributed/rank_executor.h"
 #include "runtime/distributed/slab_cost.h"
@@ -52,9 +54,11 @@ class GpuNufftSlabs final : public RankExecutor {
         memory_(*device.backend, device.number),
         slab_(plan.local, problem),
         locator_(locator_of(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
-        moved_(ranks, problem, backend_, slab_.cells, device, memory_, plan.exchange),
-        exchange_(ranks, streams_, memory_, plan.exchange, device.nccl),
-        fetching_(ranks, streams_, memory_, plan.exchange, device.nccl),
+        by_kernels_(plan.exchange == Exchange::kernels),
+        moved_(ranks, problem, backend_, slab_.cells, device, memory_, copies()),
+        exchange_(ranks, streams_, memory_, copies(), device.nccl),
+        fetching_(ranks, streams_, memory_, copies(), device.nccl),
+        peers_(ranks, streams_),
         ffts_(backend_.queue(device.number), streams_.stream(Lane::work),
               grid_fft_of(problem, plan.local, options.mode_order)) {
     chunk_ = std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch);
@@ -110,6 +114,7 @@ class GpuNufftSlabs final : public RankExecutor {
     const int sign = adjoint ? -problem_.sign : problem_.sign;
     if (!warm_[adjoint]) ranks_.together([&] { make_ffts(sign, to_modes); });
     LocalWork local;
+    joined_used_ = false;
     char *values = nullptr, *modes = nullptr;
     local.run([&] {
       values = values_of_.bind(first, problem_.batch * count_ * kElement, streams_, memory_);
@@ -130,6 +135,7 @@ class GpuNufftSlabs final : public RankExecutor {
     });
     local.always([&] { exchange_.rethrow(); });
     local.always([&] { fetching_.rethrow(); });
+    local.always([&] { peers_.rethrow(); });
     local.always([&] { moved_.rethrow(); });
     local.run([&] { clock_.time("download", [&] { (to_modes ? modes_of_ : values_of_).download(memory_); }); });
     local.end(ranks_, warm_[adjoint]);
@@ -185,9 +191,38 @@ class GpuNufftSlabs final : public RankExecutor {
     ranks_.together([&] {
       bind_gridder();
       pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement}, plan_.chunks, chunk_, exchange_, memory_);
+      if (by_kernels_) {
+        const SharedRows rows = shared_rows({slab_.of_ranks, columns_, run_, kElement});
+        ffts_.share({rows.of_columns, rows.of_planes});
+      }
       if (fetches()) fetching_.reserve(0, planes_to_fetch(0));
     });
     bound_ = true;
+  }
+
+  // What moves the rest where kernels exchange planes.
+  Exchange copies() const { return by_kernels_ ? Exchange::peer : plan_.exchange; }
+  // The other ranks' kernels may use the joined array from now on. Collective.
+  void open_joined(LocalWork& local) {
+    if (joined_used_) local.run([&] { streams_.wait(Lane::work); });
+    joined_used_ = true;
+    auto& middle = pipeline_.middle();
+    peers_.open(middle.joined_array());
+    ffts_.look({peers_.all(), ranks_.rank(), middle.joined_bytes()});
+  }
+  // Planes and lines of one transform, in this order or the other one.
+  void exchange_by_kernels(std::int64_t b, const Chunk& now, bool to_modes, LocalWork& local) {
+    auto& middle = pipeline_.middle();
+    const auto planes = [&] {
+      if (!peers_.all().empty()) transform_planes(b, middle.planes_at(0), pipeline_.planes(0), now, to_modes);
+    };
+    const auto lines = [&] {
+      if (!peers_.all().empty())
+        transform_lines(middle.columns_at(0), now.modes + b * mode_bytes_, pipeline_.columns(0), now, to_modes);
+    };
+    clock_.time(to_modes ? "planes" : "lines", [&] { local.run([&] { to_modes ? planes() : lines(); }); });
+    clock_.time("exchange", [&] { peers_.meet(); });
+    clock_.time(to_modes ? "lines" : "planes", [&] { local.run([&] { to_modes ? lines() : planes(); }); });
   }
 
   std::int64_t own_planes() const { return slab_.of_ranks.size(ranks_.rank()); }
@@ -269,6 +304,7 @@ class GpuNufftSlabs final : public RankExecutor {
   }
 
   void forward(const Chunk& now, LocalWork& local) {
+    if (by_kernels_) open_joined(local);
     for (std::int64_t b = 0; b < now.count; ++b) {
       char* const own = now.values + b * count_ * kElement;
       char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
@@ -281,7 +317,11 @@ class GpuNufftSlabs final : public RankExecutor {
     const auto lines = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
       local.run([&] { transform_lines(work, now.modes + b * mode_bytes_, which, now, true); });
     };
-    pipeline_.to_columns(now.count, clock_, planes, lines);
+    if (!by_kernels_) return pipeline_.to_columns(now.count, clock_, planes, lines);
+    for (std::int64_t b = 0; b < now.count; ++b) {
+      if (b > 0) open_joined(local);
+      exchange_by_kernels(b, now, true, local);
+    }
   }
 
   void backward(const Chunk& now, LocalWork& local) {
@@ -291,7 +331,11 @@ class GpuNufftSlabs final : public RankExecutor {
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
       local.run([&] { transform_planes(b, work, which, now, false); });
     };
-    pipeline_.to_planes(now.count, clock_, lines, planes);
+    if (!by_kernels_) pipeline_.to_planes(now.count, clock_, lines, planes);
+    for (std::int64_t b = 0; b < now.count && by_kernels_; ++b) {
+      open_joined(local);
+      exchange_by_kernels(b, now, false, local);
+    }
     for (std::int64_t b = 0; b < now.count; ++b) {
       clock_.time("fetch planes", [&] {
         if (!fetches()) return;
@@ -319,8 +363,10 @@ class GpuNufftSlabs final : public RankExecutor {
   DeviceCopy memory_;
   DeviceSlab slab_;
   generator::nufft::Kernels locator_;
+  bool by_kernels_, joined_used_ = false;
   GpuMovedPoints moved_;
   DeviceExchange exchange_, fetching_;
+  PeerArrays peers_;
   PipelineOf<DeviceMiddle<T>> pipeline_;
   GpuSlabFfts ffts_;
   std::unique_ptr<Executor> gridder_;  // spreads and interpolates in this rank's slab; null without cells

@@ -47,6 +47,10 @@ std::unique_ptr<RankExecutor> make_host_fft(const Communicator& ranks, const Pro
 std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, const Problem& problem,
                                                  const RankPlan& plan, const RankOptions& options,
                                                  const RankDevice& device);
+// Exchange::kernels
+std::unique_ptr<RankExecutor> make_gpu_joined_fft(const Communicator& ranks, const Problem& problem,
+                                                  const RankPlan& plan, const RankOptions& options,
+                                                  const RankDevice& device);
 std::unique_ptr<RankExecutor> make_nufft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                                const RankOptions& options);
 std::unique_ptr<RankExecutor> make_gpu_nufft_slabs(const Communicator& ranks, const Problem& problem,

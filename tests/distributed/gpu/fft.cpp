@@ -8,7 +8,7 @@
 namespace fourtune::test {
 namespace {
 
-constexpr const char* kExchanges[] = {"host", "mpi", "nccl", "peer"};
+constexpr const char* kExchanges[] = {"host", "mpi", "nccl", "peer", "kernels"};
 
 Options one_thread(const std::string& plan = "") {
   Options options = on_gpus(plan);
@@ -18,11 +18,20 @@ Options one_thread(const std::string& plan = "") {
 // NCCL and peers take two ranks.
 bool has_nccl() { return size_of(MPI_COMM_WORLD) > 1; }
 
+// Kernels exchange whole arrays in 3D, of up to three ranks.
+bool takes_kernels(const Problem& problem, const std::string& arguments) {
+  if (problem.dim != 3 || !arguments.empty() || size_of(MPI_COMM_WORLD) > 3) return false;
+  for (int d = 0; d < 3; ++d)
+    if (problem.n[d] == 1 || problem.n[d] == 67) return false;
+  return true;
+}
+
 template <class In, class Out>
 void compare(const std::string& token, const std::string& arguments, std::size_t shift) {
   const Problem problem = parse_problem(token);
   for (const char* exchange : kExchanges) {
     if (exchange[0] != 'h' && exchange[0] != 'm' && !has_nccl()) continue;
+    if (exchange[0] == 'k' && !takes_kernels(problem, arguments)) continue;
     const std::string plan = "ranks=slabs(" + arguments + (arguments.empty() ? "" : ",") + "exchange=" + exchange + ")";
     for (const bool adjoint : {false, true}) {
       SCOPED_TRACE(token + " " + plan + (adjoint ? " adjoint" : ""));
