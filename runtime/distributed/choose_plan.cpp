@@ -206,7 +206,7 @@ class Chooser {
     plan.exchange = forced_.exchange.value_or(best);
     require_means(plan.exchange);
     if (plan.exchange == Exchange::kernels && !why_not.empty())
-      throw Error(Status::unsupported, "exchange=kernels: " + why_not);
+      throw Error(Status::invalid_plan, "exchange=kernels: " + why_not);
   }
   void require_means(Exchange way) const {
     if (const std::string& why = crew_.means.why_not(way); !why.empty())

@@ -68,7 +68,8 @@ class GpuJoinedFft final : public RankExecutor {
         local.run([&] { clock_.time("planes", [&] { transform_planes(space + b * of_.space_bytes(), adjoint); }); });
       };
       const auto lines = [&] {
-        local.run([&] { clock_.time("lines", [&] { transform_lines(spectrum + b * of_.spectrum_bytes(), adjoint); }); });
+        local.run(
+            [&] { clock_.time("lines", [&] { transform_lines(spectrum + b * of_.spectrum_bytes(), adjoint); }); });
       };
       if (b > 0) local.run([&] { streams_.wait(Lane::work); });
       clock_.time("exchange", [&] { peers_.open(joined_.data()); });
@@ -133,8 +134,8 @@ class GpuJoinedFft final : public RankExecutor {
     const std::int64_t plane = of_.spectrum_plane * of_.middle.element;
     const bool to_columns = of_.to_spectrum != adjoint;
     const gpu::ProgramSet::Array own{space, of_.space_bytes(), to_columns ? Access::in : Access::out};
-    const gpu::ProgramSet::Array kept{joined() + of_.middle.planes.begin(ranks_.rank()) * plane,
-                                      of_.own_planes * plane, Access::both};
+    const gpu::ProgramSet::Array kept{joined() + of_.middle.planes.begin(ranks_.rank()) * plane, of_.own_planes * plane,
+                                      Access::both};
     programs_.run(planes_[adjoint], to_columns ? own : kept, to_columns ? kept : own, ranks());
   }
   void transform_lines(char* spectrum, bool adjoint) {
@@ -158,7 +159,7 @@ class GpuJoinedFft final : public RankExecutor {
   DeviceArray joined_;
   PeerArrays peers_;
   gpu::ProgramSet programs_;
-  std::int64_t whole_ = 0;              // bytes of the joined array
+  std::int64_t whole_ = 0;                 // bytes of the joined array
   std::array<int, 2> planes_{}, lines_{};  // forward, adjoint
   std::array<bool, 2> made_{}, warm_{};
   PassedArray space_, spectrum_;

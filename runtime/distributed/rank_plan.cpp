@@ -261,8 +261,7 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
 }
 
 std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks) {
-  if (ranks > kMostJoined)
-    return fmt::format("{} ranks: at most {} hold arrays of whole planes", ranks, kMostJoined);
+  if (ranks > kMostJoined) return fmt::format("{} ranks: at most {} hold arrays of whole planes", ranks, kMostJoined);
   if (problem.dim != 3) return "planes of 2D are single lines";
   if (problem.kind != Kind::fft) return {};
   if (local.gpu().fft.family == generator::GpuFftFamily::cufft) return "cuFFT stores into one array";

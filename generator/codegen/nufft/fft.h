@@ -35,7 +35,7 @@ struct GridFft {
   bool interleaved = false;  // the grids of the batch are interleaved, transform fastest; the modes are not
   DeviceTraits device = *known_device("h200");
   std::optional<fft::RankArrays> ranks;  // the array of modes is one of several ranks
-  std::int64_t groups = 1;  // number of such batches, one after the other; 1D and 2D, interleaved
+  std::int64_t groups = 1;               // number of such batches, one after the other; 1D and 2D, interleaved
 };
 
 // Lines along one dimension of such transforms, side by side, of which the other dimensions are done elsewhere: the last

@@ -89,7 +89,9 @@ class ProgramSet {
   }
   // Writes where the ranks' arrays are, unless the kernels know.
   void tell(const std::byte* own, const std::vector<std::byte*>& all) {
-    const auto number = [](const std::byte* at) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(at)); };
+    const auto number = [](const std::byte* at) {
+      return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(at));
+    };
     std::vector<std::int64_t> addresses{number(own)};
     for (const std::byte* const one : all) addresses.push_back(number(one) - number(own));
     if (addresses == told_) return;

@@ -70,11 +70,22 @@ TEST(DistributedGpuFft, OddAndPrimeAndTinySizes) {
   compare<D, D>("fft:type=c2c,n=9x1,prec=f64", "", kInPlace);
   compare<D, D>("fft:type=c2c,n=1x9,prec=f64", "", kInPlace);
   compare<double, D>("fft:type=r2c,n=6x7x1,prec=f64", "", kInPlace);
+  compare<F, F>("fft:type=c2c,n=9x7x11,prec=f32", "", kOnHost);
+}
+
+// Where kernels exchange, an array serves one transform after the other.
+TEST(DistributedGpuFft, BatchesOfOneArray) {
+  compare<double, D>("fft:type=r2c,n=8x10x12,prec=f64,batch=3", "", kInPlace);
+  compare<F, float>("fft:type=c2r,n=7x6x5,prec=f32,batch=2,sign=1", "", kInPlace);
 }
 
 // Rows of half a megabyte: few and long ones, packed like any.
 TEST(DistributedGpuFft, LongRows) {
-  if (size_of(MPI_COMM_WORLD) == 2) compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
+  if (size_of(MPI_COMM_WORLD) != 2) return;
+  compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
+  // Lines of two kernels, of which one stores or loads.
+  compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "", kInPlace);
+  compare<F, F>("fft:type=c2c,n=2x4x32768,prec=f32", "", kInPlace);
 }
 
 template <class In, class Out>
@@ -89,11 +100,15 @@ void compare_bits(const std::string& token) {
     EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second))
         << token << ' ' << chunks;
   }
+  if (!has_nccl() || !takes_kernels(problem, "")) return;
+  options.plan = "ranks=slabs(exchange=kernels)";
+  EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second)) << token;
 }
 
 TEST(DistributedGpuFft, DeterministicBitsDoNotDependOnTheRanks) {
   compare_bits<F, F>("fft:type=c2c,n=8x18x17,prec=f32");
   compare_bits<double, D>("fft:type=r2c,n=10x9,prec=f64,batch=2");
+  compare_bits<double, D>("fft:type=r2c,n=10x9x14,prec=f64");
 }
 
 TEST(DistributedGpuFft, WhatIsTakenUntuned) {
@@ -120,7 +135,17 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
   if (!has_nccl()) {
     EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=nccl)"), "there is one rank"), Status::unsupported);
   }
-  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host|peer"), Status::invalid_plan);
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host|peer|kernels"),
+            Status::invalid_plan);
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(chunks=2,exchange=kernels)"), "in one chunk"), Status::invalid_plan);
+  if (has_nccl()) {
+    const bool few = size_of(MPI_COMM_WORLD) <= 3;
+    const Options kernels = one_thread("ranks=slabs(exchange=kernels)");
+    EXPECT_EQ(refused("fft:type=c2c,n=8x10,prec=f64", kernels, few ? "single lines" : "at most 3"),
+              Status::invalid_plan);
+    EXPECT_EQ(refused("fft:type=c2c,n=8x67x4,prec=f64", kernels, few ? "length 67" : "at most 3"),
+              Status::invalid_plan);
+  }
   EXPECT_EQ(refused("fft:type=c2c,n=8x6x4,prec=f64", one_thread("ranks=pencils"), "GPUs compute by slabs"),
             Status::unsupported);
   EXPECT_EQ(refused(fft, one_thread("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),

@@ -26,7 +26,8 @@ void PassWriter::write_rank_function(const char* side, const Port& port) {
   else
     line("  const unsigned at = column;");
   std::string owner;
-  for (std::size_t r = 0; r + 1 < of.ends.size(); ++r) owner += fmt::format("at < {} ? ranks[{}] : ", of.ends[r], r + 1);
+  for (std::size_t r = 0; r + 1 < of.ends.size(); ++r)
+    owner += fmt::format("at < {} ? ranks[{}] : ", of.ends[r], r + 1);
   line("  return {}ranks[{}];", owner, of.ends.size());
   line("}}");
 }

@@ -102,8 +102,8 @@ struct Port {
   std::vector<Bound> bounds;
   double scale = 1;
   Values values = Values::complex;
-  std::int64_t pair = 1;       // pairs
-  Window mirror;               // hermitian, folded, unfolded: the halved dimension (kind unused)
+  std::int64_t pair = 1;  // pairs
+  Window mirror;          // hermitian, folded, unfolded: the halved dimension (kind unused)
   std::optional<RankArrays> ranks;
   std::vector<Window> turned;  // hermitian: the other dimensions that are still to be transformed (kind, kept unused)
 };
