@@ -89,7 +89,9 @@ class GpuNufftSlabs final : public RankExecutor {
     });
     clock_.time("split", [&] { split(at_cells); });
     clock_.time("move points", [&] {
-      moved_.plan(at_cells, slab_.owners(), slab_.neighbours());
+      clears_ = may_clear() ? grid_bytes() : 0;
+      moved_.plan(at_cells, slab_.owners(), slab_.neighbours(), clears_);
+      if (moved_.stays()) clears_ = 0;
       LocalWork local;
       hold_values();
       const PointSet here = moved_.move(own, values_.data(), local);
@@ -97,6 +99,7 @@ class GpuNufftSlabs final : public RankExecutor {
         ranks_.together([&] {
           local.rethrow();
           moved_.rethrow();
+          if (gridder_ && !slab_.whole(ranks_.rank())) gridder_->set_slab(slab_.start(ranks_.rank()), clears_ > 0);
           if (gridder_) gridder_->set_points(here);
           streams_.wait(Lane::work);
           moved_.release();
@@ -163,6 +166,10 @@ class GpuNufftSlabs final : public RankExecutor {
     bool adjoint;
   };
 
+  // Whether the grid is cleared while values move, and spreading adds to it.
+  bool may_clear() const {
+    return gridder_ && !options_.deterministic && !slab_.whole(ranks_.rank()) && grid_bytes() % 16 == 0;
+  }
   // For the values that come with points. Collective.
   void hold_values() {
     const std::int64_t arrived = moved_.stays() ? 0 : moved_.arrived() + 1;
@@ -308,7 +315,7 @@ class GpuNufftSlabs final : public RankExecutor {
     for (std::int64_t b = 0; b < now.count; ++b) {
       char* const own = now.values + b * count_ * kElement;
       char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
-      clock_.time("move values", [&] { moved_.follow(own, here); });
+      clock_.time("move values", [&] { moved_.follow(own, here, clears_ > 0 ? grid(b) : nullptr); });
       clock_.time("spread", [&] { spread(here, b, now.adjoint, local); });
     }
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
@@ -344,6 +351,7 @@ class GpuNufftSlabs final : public RankExecutor {
       });
       char* const own = now.values + b * count_ * kElement;
       char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
+      clock_.time("move values", [&] { moved_.await(here); });
       clock_.time("interpolate", [&] {
         local.run([&] {
           if (gridder_) gridder_->execute(here, grid(b), now.adjoint);
@@ -373,6 +381,7 @@ class GpuNufftSlabs final : public RankExecutor {
   Split columns_;
   std::int64_t chunk_ = 1, run_ = 1, lines_count_ = 0, mode_bytes_ = 0, plane_ = 1;  // plane_: cells
   std::int64_t count_ = 0, all_points_ = 0;
+  std::int64_t clears_ = 0;  // bytes of a grid; 0: spreading clears it
   bool bound_ = false, agreed_ = false;
   DeviceArray grid_, values_;
   PassedArray values_of_, modes_of_;

@@ -6,12 +6,16 @@ namespace fourtune::runtime::distributed {
 
 using Lane = DeviceStreams::Lane;
 
+PeerArrays::PeerArrays(const Communicator& ranks, DeviceStreams& streams) : ranks_(ranks), streams_(streams) {
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    if (rank != ranks.rank()) others_.push_back(rank);
+}
+
 template <class Word>
 void PeerArrays::tell(Word own, std::vector<Word>& heard) {
   heard.assign(static_cast<std::size_t>(ranks_.size()), own);
   send_.clear(), receive_.clear();
-  for (int rank = 0; rank < ranks_.size(); ++rank) {
-    if (rank == ranks_.rank()) continue;
+  for (const int rank : others_) {
     send_.push_back({rank, &own, sizeof own});
     receive_.push_back({rank, &heard[static_cast<std::size_t>(rank)], sizeof own});
   }
@@ -24,12 +28,13 @@ void PeerArrays::open(void* own) {
   tell(place, places_);
   all_.clear();
   local_.run([&] {
-    std::vector<void*> all;
-    for (int rank = 0; rank < ranks_.size(); ++rank) {
+    std::vector<void*> all(static_cast<std::size_t>(ranks_.size()));
+    all[static_cast<std::size_t>(ranks_.rank())] = own;
+    for (const int rank : others_) {
       const SharedPlace& there = places_[static_cast<std::size_t>(rank)];
-      if (rank != ranks_.rank() && there.process == 0)
-        throw Error(Status::communication, fmt::format("exchange=kernels: rank {} could not share its memory", rank));
-      all.push_back(rank == ranks_.rank() ? own : streams_.reach(there));
+      if (there.process == 0)
+        throw Error(Status::communication, fmt::format("rank {} could not share its GPU's memory", rank));
+      all[static_cast<std::size_t>(rank)] = streams_.reach(there);
     }
     all_ = std::move(all);
   });
@@ -38,10 +43,10 @@ void PeerArrays::open(void* own) {
 void PeerArrays::meet() {
   local_.run([&] { streams_.wait(Lane::work); });
   tell(static_cast<char>(local_.failed() ? 1 : 0), failed_);
-  for (int rank = 0; rank < ranks_.size(); ++rank)
-    if (rank != ranks_.rank() && failed_[static_cast<std::size_t>(rank)] != 0)
+  for (const int rank : others_)
+    if (failed_[static_cast<std::size_t>(rank)] != 0)
       local_.run([&] {
-        throw Error(Status::communication, fmt::format("exchange=kernels: rank {} could not store its part", rank));
+        throw Error(Status::communication, fmt::format("kernels of rank {} failed, whose GPU this one reads", rank));
       });
 }
 

@@ -1,5 +1,5 @@
-// One array on every rank, all of equal size, that the kernels of all ranks read and write (Exchange::kernels): each
-// rank's GPU sees the memory of the others.
+// An array on every rank that the kernels of others read or write (Exchange::peer and kernels): each rank's GPU sees the
+// memory of the others.
 //
 //   open    says where this rank's array is, and that nothing there is needed any more; hears the same
 //   meet    all that kernels of all ranks have put on Lane::work is done
@@ -21,10 +21,12 @@ namespace fourtune::runtime::distributed {
 class PeerArrays {
  public:
   // Both outlive this.
-  PeerArrays(const Communicator& ranks, DeviceStreams& streams) : ranks_(ranks), streams_(streams) {}
+  PeerArrays(const Communicator& ranks, DeviceStreams& streams);
+  // Those that this rank shares arrays with, who share theirs with it; all others unless told.
+  void with(std::vector<int> others) { others_ = std::move(others); }
   // Collective, as meet() and forget(). Nothing of this rank uses the array.
   void open(void* own);
-  // By rank, this one's among them; empty where one of them cannot be reached.
+  // By rank, this one's among them, and null for those that it shares none with; empty where one cannot be reached.
   std::span<void* const> all() const { return all_; }
   void meet();
   // As PeerWrites::forget.
@@ -40,6 +42,7 @@ class PeerArrays {
   const Communicator& ranks_;
   DeviceStreams& streams_;
   LocalWork local_;
+  std::vector<int> others_;
   std::vector<void*> all_;
   std::vector<SharedPlace> places_;
   std::vector<char> failed_;

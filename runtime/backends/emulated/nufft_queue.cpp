@@ -66,6 +66,7 @@ class EmulatedQueue final : public gpu::Queue {
     const bool in = access != gpu::Access::out;
     opened.memory.poison();
     if (in && bytes > 0) std::memcpy(opened.memory.data(), array, static_cast<std::size_t>(bytes));
+    if (access == gpu::Access::in && is_reached(array)) count_reached_bytes(bytes);
     if (access == gpu::Access::both)
       opened.before.assign(opened.memory.data(), opened.memory.data() + opened.memory.size());
     engine_->attach(opened.memory, in);

@@ -152,7 +152,9 @@ void count_nufft(const std::string& token, const std::string& exchange, const st
   const bool alone = planes == slabs.fine;
   const std::int64_t fetched = planes > 0 && !alone ? (slabs.width - 1) * slabs.plane * value : 0;
   const std::int64_t to_columns = (leave + copies) * value + planes * (columns - own_columns) * run * value;
-  const std::int64_t to_planes = come * value + fetched + (slabs.fine - planes) * own_columns * run * value;
+  // Peers fetch the values of their points.
+  const std::int64_t to_planes =
+      (exchange == "peer" ? leave : come) * value + fetched + (slabs.fine - planes) * own_columns * run * value;
   std::vector<std::complex<T>> values(static_cast<std::size_t>(mine.size() * p.batch) + 1);
   std::vector<std::complex<T>> modes(static_cast<std::size_t>(transform.modes().count() * p.batch) + 1);
   for (const bool adjoint : {false, true}) {

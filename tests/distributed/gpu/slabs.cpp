@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <utility>
 
-#include "runtime/distributed/gpu_moved_points.h"
 #include "tests/distributed/support.h"
 
 namespace fourtune::test {
@@ -51,13 +49,6 @@ TEST(DistributedGpuSlabs, TypeTwo) {
 TEST(DistributedGpuSlabs, BatchesByKernels) {
   compare_slabs<float>("nufft:type=1,n=6x8x20,m=150,prec=f32,tol=1e-3,batch=3", ModeOrder::centred);
   compare_slabs<double>("nufft:type=2,n=6x7x21,m=150,prec=f64,tol=1e-5,batch=2", ModeOrder::fft);
-}
-
-TEST(DistributedGpuSlabs, ValuesComeBackInParts) {
-  const double before = std::exchange(runtime::distributed::part_bytes, 300);
-  compare<double>("nufft:type=2,n=10x9x24,m=300,prec=f64,tol=1e-6", ModeOrder::fft);
-  compare<float>("nufft:type=2,n=8x40,m=201,prec=f32,tol=1e-4,batch=2", ModeOrder::centred);
-  runtime::distributed::part_bytes = before;
 }
 
 TEST(DistributedGpuSlabs, TwoDimensions) {
