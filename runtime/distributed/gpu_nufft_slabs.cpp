@@ -217,11 +217,21 @@ class GpuNufftSlabs final : public RankExecutor {
     peers_.open(middle.joined_array());
     ffts_.look({peers_.all(), ranks_.rank(), middle.joined_bytes()});
   }
+  // So many planes at a time that what lies between their two dimensions takes little memory.
+  std::vector<cpu::LineRange> plane_pieces() const {
+    const std::int64_t planes = pipeline_.planes(0).count, bytes = planes * plane_ * kElement;
+    const std::int64_t wanted = (bytes + piece_bytes - 1) / piece_bytes;
+    const Split parts = Split::even(planes, static_cast<int>(std::max<std::int64_t>(1, std::min(planes, wanted))));
+    std::vector<cpu::LineRange> pieces;
+    for (int part = 0; part < parts.parts(); ++part) pieces.push_back({parts.begin(part), parts.size(part)});
+    return pieces;
+  }
   // Planes and lines of one transform, in this order or the other one.
   void exchange_by_kernels(std::int64_t b, const Chunk& now, bool to_modes, LocalWork& local) {
     auto& middle = pipeline_.middle();
     const auto planes = [&] {
-      if (!peers_.all().empty()) transform_planes(b, middle.planes_at(0), pipeline_.planes(0), now, to_modes);
+      if (peers_.all().empty()) return;
+      for (const cpu::LineRange& piece : plane_pieces()) transform_planes(b, middle.planes_at(0), piece, now, to_modes);
     };
     const auto lines = [&] {
       if (!peers_.all().empty())
@@ -282,10 +292,12 @@ class GpuNufftSlabs final : public RankExecutor {
   void make_ffts(int sign, bool to_modes) {
     const GpuSlabFfts::Strides strides{lines_count_, pipeline_.middle().pieces().columns_stride()};
     for (int c = 0; c < pipeline_.chunks(); ++c) {
-      ffts_.prepare_planes(pipeline_.planes(c).count, sign, to_modes);
+      if (!by_kernels_) ffts_.prepare_planes(pipeline_.planes(c).count, sign, to_modes);
       if (pipeline_.columns(c).count > 0)
         ffts_.prepare_lines(lines_step(pipeline_.columns(c).count), strides, sign, to_modes);
     }
+    if (by_kernels_)
+      for (const cpu::LineRange& piece : plane_pieces()) ffts_.prepare_planes(piece.count, sign, to_modes);
     pipeline_.middle().reserve(to_modes);
   }
   void transform_lines(Complex* work, char* modes, cpu::LineRange columns, const Chunk& now, bool to_modes) {
