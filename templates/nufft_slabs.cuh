@@ -1,7 +1,8 @@
 // Points that move to the rank of their cell (runtime/distributed/gpu_moved_points.h). Pass 0: the first cell of every
 // point along the last dimension, and how many points begin at each cell; the first index of a point that is not finite
 // goes to *bad. Pass 1: lists points by where they go. Pass 2: packs values in the order of the list; pass 3 puts them
-// back. Pass 4: packs into several arrays, some of which may be in the memory of other GPUs.
+// back. Pass 4: packs into several arrays, some of which may be in the memory of other GPUs; pass 5 puts values back that
+// lie in such arrays.
 #if NUFFT_PASS == 0
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const Points points, const Maps maps, int* __restrict__ cells, unsigned long long* counts,
@@ -63,10 +64,10 @@ extern "C" __global__ void __launch_bounds__(256)
   for (int k = 0; k < 2 * NUFFT_ITEMS; ++k)
     if (to[k] >= 0) list[base[to[k]] + place[k]] = static_cast<unsigned>(first + k / 2 * 256);
 }
-#elif NUFFT_PASS == 4
-// Items [begin, begin + count) of the list.
+#elif NUFFT_PASS >= 4
+// Items [begin, begin + count) of the list; begin -1: an array of so many pairs of doubles that becomes 0.
 struct Piece {
-  item* to;
+  item* at;
   long long begin, count;
 };
 struct Pieces {
@@ -74,12 +75,23 @@ struct Pieces {
 };
 // Blocks of all pieces run side by side, so that those that wait for a link leave the memory to the others.
 extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(const item* __restrict__ from, const unsigned* __restrict__ list, const Pieces pieces) {
+    NUFFT_ENTRY(item* __restrict__ array, const unsigned* __restrict__ list, const Pieces pieces) {
   dev_follow();
   const Piece p = pieces.piece[blockIdx.x % NUFFT_PIECES];
   const long long step = static_cast<long long>(gridDim.x / NUFFT_PIECES) * 256;
-  for (long long i = static_cast<long long>(blockIdx.x / NUFFT_PIECES) * 256 + threadIdx.x; i < p.count; i += step)
-    p.to[i] = from[list[p.begin + i]];
+  const long long first = static_cast<long long>(blockIdx.x / NUFFT_PIECES) * 256 + threadIdx.x;
+#if NUFFT_PASS == 4
+  if (p.begin < 0) {
+    double2* const cleared = reinterpret_cast<double2*>(p.at);
+    double2 none;
+    none.x = none.y = 0;
+    for (long long i = first; i < p.count; i += step) cleared[i] = none;
+    return;
+  }
+  for (long long i = first; i < p.count; i += step) p.at[i] = array[list[p.begin + i]];
+#else
+  for (long long i = first; i < p.count; i += step) array[list[p.begin + i]] = p.at[i];
+#endif
 }
 #else
 extern "C" __global__ void __launch_bounds__(256)

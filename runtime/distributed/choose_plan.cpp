@@ -255,8 +255,14 @@ class Chooser {
       if (forced_.exchange) throw Error(Status::invalid_plan, "ranks=slabs: exchange= is for the slabs of GPUs");
       return;
     }
-    plan.exchange = forced_.exchange.value_or(crew_.means.best());
+    const std::string why_not = no_kernels(plan.local, problem_, crew_.ranks);
+    Exchange best = crew_.means.best();
+    if (best == Exchange::peer && why_not.empty() && kernels_pay(problem_, crew_.ranks)) best = Exchange::kernels;
+    if (forced_.chunks && *forced_.chunks != Chunks{} && best == Exchange::kernels) best = Exchange::peer;
+    plan.exchange = forced_.exchange.value_or(best);
     require_means(plan.exchange);
+    if (plan.exchange == Exchange::kernels && !why_not.empty())
+      throw Error(Status::invalid_plan, "exchange=kernels: " + why_not);
   }
   void require_means(Exchange way) const {
     if (const std::string& why = crew_.means.why_not(way); !why.empty())

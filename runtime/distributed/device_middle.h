@@ -19,10 +19,8 @@ class DeviceMiddle {
   void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
             const TranspositionMemory& held, DeviceExchange& exchange, const DeviceCopy& memory) {
     ranks_ = ranks.size();
-    // In one array of whole planes nothing is copied within a rank. Two ranks need the same memory for it, three half as
-    // much again.
     TranspositionShape own = shape;
-    own.joined = ranks_ <= 3;
+    own.joined = ranks_ <= kMostJoined;
     joined_ = own.joined;
     pieces_ = TranspositionPieces(ranks.rank(), own, chunks);
     exchange_ = &exchange;
@@ -45,6 +43,9 @@ class DeviceMiddle {
   bool trivial() const { return ranks_ == 1; }
   std::int64_t bytes() const { return planes_bytes_ + columns_bytes_; }
 
+  // Where both sides lie in one array: the first one.
+  void* joined_array() const { return by_planes_.data(); }
+  std::int64_t joined_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
   Complex* planes_at(std::int64_t place) const {
     return at(by_planes_) + (joined_ ? place * whole_ + pieces_.planes_begin() : place * pieces_.planes_elements());
   }

@@ -91,6 +91,7 @@ const std::string& ExchangeMeans::why_not(Exchange way) const {
     case Exchange::mpi:
       return no_mpi;
     case Exchange::peer:
+    case Exchange::kernels:
       return no_peer;
     case Exchange::host:
       break;

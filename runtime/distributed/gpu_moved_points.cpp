@@ -11,20 +11,12 @@ using Lane = DeviceStreams::Lane;
 
 namespace {
 
-constexpr int kThere = 0, kBack = 1;  // slots of the exchange; each part that comes back has one
-constexpr double kMostParts = 4;
+constexpr int kThere = 0, kBack = 1;  // slots of the exchange
 
 std::vector<std::int64_t> list_starts(const std::vector<std::int64_t>& counts) {
   std::vector<std::int64_t> starts(counts.size() + 1, 0);
   std::partial_sum(counts.begin(), counts.end(), starts.begin() + 1);
   return starts;
-}
-
-std::pair<std::int64_t, std::int64_t> part_of(std::int64_t begin, std::int64_t end, std::int64_t part,
-                                              std::int64_t parts) {
-  const std::int64_t count = end - begin;
-  return {begin + count / parts * part + std::min(part, count % parts),
-          begin + count / parts * (part + 1) + std::min(part + 1, count % parts)};
 }
 
 }  // namespace
@@ -37,8 +29,9 @@ GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem
       way_(way),
       streams_(*device.streams),
       memory_(memory),
-      lists_(problem, backend.queue(device.number), device.streams->stream(Lane::work), 1, ranks.size()),
-      exchange_(ranks, *device.streams, memory, way, device.nccl) {}
+      lists_(problem, backend.queue(device.number), device.streams->stream(Lane::work), 1, ranks.size() + 1),
+      exchange_(ranks, *device.streams, memory, way, device.nccl),
+      peers_(ranks, *device.streams) {}
 
 std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::Kernels& kernels, const PointSet& points) {
   if (points.m > std::numeric_limits<std::int32_t>::max())
@@ -48,7 +41,7 @@ std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::Kernels
 }
 
 void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::vector<std::int32_t>& owners,
-                          const std::vector<std::int32_t>& neighbours) {
+                          const std::vector<std::int32_t>& neighbours, std::int64_t cleared) {
   const auto ranks = static_cast<std::size_t>(ranks_.size()), self = static_cast<std::size_t>(ranks_.rank());
   std::array<std::vector<std::int64_t>, 2> leave{std::vector<std::int64_t>(ranks, 0),
                                                  std::vector<std::int64_t>(ranks, 0)};
@@ -61,38 +54,45 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
   for (std::size_t r = 0; r < ranks; ++r)
     for (std::size_t kind = 0; kind < 2; ++kind)
       sent[2 * r + kind] = leave[kind][r], received[2 * r + kind] = come[kind][r];
-  const std::int64_t packed = std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * item_bytes(true);
-  exchange_.forget(static_cast<std::int64_t>(packed_.bytes()) < packed);
-  const double most = ranks_.largest(static_cast<double>(packed));
-  const int parts = way_ == Exchange::peer ? static_cast<int>(std::clamp(most / part_bytes, 1.0, kMostParts)) : 1;
+  // Peers find everything where it is.
+  const std::int64_t packed =
+      way_ == Exchange::peer ? 0 : std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * item_bytes(true);
+  sent_ = list_starts(sent), received_ = list_starts(received);
+  std::vector<std::int64_t> theirs;  // by rank: where its points begin here
+  for (std::size_t r = 0; r < ranks; ++r) theirs.push_back(received_[2 * r]);
+  there_ = ranks_.swap(theirs);
+  cleared_ = cleared;
+  std::vector<int> others;
+  for (std::size_t r = 0; r < ranks; ++r)
+    if (r != self && sent[2 * r] + received[2 * r] > 0) others.push_back(static_cast<int>(r));
+  peers_.with(others);
   ranks_.together([&] {
-    sent_ = list_starts(sent), received_ = list_starts(received);
     stays_ = leave[0][self] == own_ && sent_.back() == own_ && arrived() == own_;
     if (arrived() > std::numeric_limits<std::int32_t>::max())
       throw Error(Status::size_overflow, "more than 2147483647 points move to one rank; use more ranks");
     if (stays_) return;
     list(owners, neighbours);
-    memory_.resize(packed_, std::max<std::int64_t>(1, packed));
+    memory_.resize(packed_, packed);
     held_ = packed;
     for (int d = 0; d < problem_.dim; ++d)
       memory_.resize(coordinates_[static_cast<std::size_t>(d)],
                      std::max<std::int64_t>(1, arrived() * item_bytes(false)));
     // Of what comes back, copies have no part; they lie behind each rank's points, so they are left out by their places.
     const PointLists::Range own{sent_[2 * self], sent_[2 * self + 1], 0, received_[2 * self]};
-    std::vector<PointLists::Range> leaving;
-    std::vector<std::vector<PointLists::Range>> back(static_cast<std::size_t>(parts));
+    std::vector<PointLists::Range> leaving, back;
     for (std::size_t step = 0; step < ranks; ++step) {
       const std::size_t at = 2 * ((self + step) % ranks);
       if (sent_[at + 2] > sent_[at]) leaving.push_back({sent_[at], sent_[at + 2]});
-      for (int part = 0; part < parts && step > 0; ++part) {
-        const auto [begin, end] = part_of(sent_[at], sent_[at + 1], part, parts);
-        if (end > begin) back[static_cast<std::size_t>(part)].push_back({begin, end});
-      }
+      if (sent_[at + 1] > sent_[at] && (step > 0 || way_ == Exchange::peer)) back.push_back({sent_[at], sent_[at + 1]});
     }
     sending_reals_ = lists_.sending(leaving, false), sending_ = lists_.sending(leaving, true);
-    unpacking_own_ = lists_.copies({&own, 1}, true, false);
-    unpacking_.clear();
-    for (const auto& ranges : back) unpacking_.push_back(lists_.copies(ranges, true, false));
+    if (cleared_ > 0) clearing_ = lists_.sending(leaving, true, cleared_);
+    if (way_ == Exchange::peer) {
+      fetching_ = lists_.fetching(back, true);
+    } else {
+      unpacking_own_ = lists_.copies({&own, 1}, true, false);
+      unpacking_ = lists_.copies(back, true, false);
+    }
     exchange_.reserve(kThere, blocks(nullptr, nullptr, item_bytes(false), true));
     exchange_.reserve(kThere, blocks(nullptr, nullptr, item_bytes(true), true));
     exchange_.reserve(kBack, blocks(nullptr, nullptr, item_bytes(true), false));
@@ -109,14 +109,12 @@ void GpuMovedPoints::list(const std::vector<std::int32_t>& owners, const std::ve
 
 // Of one array of items: packed by destinations on one side, by ranks that they came from on the other. What stays on this
 // rank has no message.
-DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out, int part,
-                                    int parts) const {
+DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out) const {
   DeviceBlocks blocks;
   const auto of = [&](int rank, char* array, const std::vector<std::int64_t>& starts) {
     const std::size_t at = 2 * static_cast<std::size_t>(rank);
-    const auto [begin, end] = part_of(starts[at], starts[out ? at + 2 : at + 1], part, parts);
-    const std::int64_t bytes = (end - begin) * item;
-    return DeviceBlock{rank, array, {begin * item, 1, bytes, bytes}, 1, bytes};
+    const std::int64_t bytes = (starts[out ? at + 2 : at + 1] - starts[at]) * item;
+    return DeviceBlock{rank, array, {starts[at] * item, 1, bytes, bytes}, 1, bytes};
   };
   for (int step = 1; step < ranks_.size(); ++step) {
     const int other = (ranks_.rank() + step) % ranks_.size();
@@ -127,7 +125,8 @@ DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t it
   return blocks;
 }
 
-void GpuMovedPoints::send(gpu::Part& sending, void* items, char* arrived, bool complex) {
+void GpuMovedPoints::send(gpu::Part& sending, void* items, char* arrived, bool complex,
+                          const PointLists::Bytes& cleared) {
   const std::int64_t item = item_bytes(complex);
   const DeviceBlocks messages = blocks(static_cast<char*>(packed_.data()), arrived, item, true);
   const auto self = 2 * static_cast<std::size_t>(ranks_.rank());
@@ -136,7 +135,7 @@ void GpuMovedPoints::send(gpu::Part& sending, void* items, char* arrived, bool c
     const std::int64_t own = sent_[self + 2] - sent_[self];
     if (own > 0) to.push_back({arrived + received_[self] * item, own});
     for (std::size_t i = 0; i < there.size(); ++i) to.push_back({there[i], messages.send[i].bytes() / item});
-    lists_.send(sending, {items, own_}, to, complex);
+    lists_.send(sending, {items, own_}, to, complex, cleared);
   });
   exchange_.wait(kThere);
 }
@@ -163,24 +162,42 @@ void GpuMovedPoints::release() {
   for (DeviceArray& coordinate : coordinates_) coordinate = DeviceArray();
 }
 
-void GpuMovedPoints::follow(void* own, void* moved) {
+void GpuMovedPoints::follow(void* own, void* moved, void* cleared) {
   if (stays_) return;
-  send(sending_, own, static_cast<char*>(moved), true);
+  if (cleared == nullptr) return send(sending_, own, static_cast<char*>(moved), true);
+  send(clearing_, own, static_cast<char*>(moved), true, {cleared, cleared_});
+}
+
+void GpuMovedPoints::await(void* moved) {
+  if (way_ != Exchange::peer || stays_) return;
+  if (std::exchange(fetches_, true)) streams_.wait(Lane::work);  // what this rank still reads of others
+  peers_.open(moved);
 }
 
 void GpuMovedPoints::come_back(void* moved, void* own, LocalWork& local) {
   if (stays_) return;
-  auto *const packed = static_cast<char*>(packed_.data()), *const here = static_cast<char*>(moved);
-  const int parts = static_cast<int>(unpacking_.size());
-  for (int part = 0; part < parts; ++part)
-    exchange_.begin(kBack + part, blocks(packed, here, item_bytes(true), false, part, parts));
-  local.run([&] { lists_.run(unpacking_own_, {here, arrived()}, {own, own_}, true, false); });
-  for (int part = 0; part < parts; ++part) {
-    exchange_.wait(kBack + part);
-    local.run([&] {
-      lists_.run(unpacking_[static_cast<std::size_t>(part)], {packed, sent_.back()}, {own, own_}, true, false);
-    });
+  if (way_ == Exchange::peer) {
+    peers_.meet();
+    return local.run([&] { fetch(own); });
   }
+  auto *const packed = static_cast<char*>(packed_.data()), *const here = static_cast<char*>(moved);
+  exchange_.begin(kBack, blocks(packed, here, item_bytes(true), false));
+  local.run([&] { lists_.run(unpacking_own_, {here, arrived()}, {own, own_}, true, false); });
+  exchange_.wait(kBack);
+  local.run([&] { lists_.run(unpacking_, {packed, sent_.back()}, {own, own_}, true, false); });
+}
+
+// Values of this rank's points, from the ranks that they were moved to; copies have none.
+void GpuMovedPoints::fetch(void* own) {
+  if (peers_.all().empty()) return;
+  std::vector<PointLists::Items> from;
+  const auto ranks = static_cast<std::size_t>(ranks_.size());
+  for (std::size_t step = 0; step < ranks; ++step) {
+    const std::size_t rank = (static_cast<std::size_t>(ranks_.rank()) + step) % ranks;
+    const std::int64_t count = sent_[2 * rank + 1] - sent_[2 * rank];
+    if (count > 0) from.push_back({static_cast<char*>(peers_.all()[rank]) + there_[rank] * item_bytes(true), count});
+  }
+  lists_.fetch(fetching_, from, {own, own_}, true);
 }
 
 }  // namespace fourtune::runtime::distributed

@@ -15,7 +15,9 @@
 #include "runtime/backends/cpu/base/stage_clock.h"
 #include "runtime/distributed/device_middle.h"
 #include "runtime/distributed/gpu_moved_points.h"
+#include "runtime/distributed/joined_ranks.h"
 #include "runtime/distributed/passed_array.h"
+#include "runtime/distributed/peer_arrays.h"
 #include "runtime/distributed/pipeline.h"
 #include "runtime/distributed/rank_executor.h"
 #include "runtime/distributed/slab_cost.h"
@@ -52,9 +54,11 @@ class GpuNufftSlabs final : public RankExecutor {
         memory_(*device.backend, device.number),
         slab_(plan.local, problem),
         locator_(locator_of(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
-        moved_(ranks, problem, backend_, slab_.cells, device, memory_, plan.exchange),
-        exchange_(ranks, streams_, memory_, plan.exchange, device.nccl),
-        fetching_(ranks, streams_, memory_, plan.exchange, device.nccl),
+        by_kernels_(plan.exchange == Exchange::kernels),
+        moved_(ranks, problem, backend_, slab_.cells, device, memory_, copies()),
+        exchange_(ranks, streams_, memory_, copies(), device.nccl),
+        fetching_(ranks, streams_, memory_, copies(), device.nccl),
+        peers_(ranks, streams_),
         ffts_(backend_.queue(device.number), streams_.stream(Lane::work),
               grid_fft_of(problem, plan.local, options.mode_order)) {
     chunk_ = std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch);
@@ -85,7 +89,9 @@ class GpuNufftSlabs final : public RankExecutor {
     });
     clock_.time("split", [&] { split(at_cells); });
     clock_.time("move points", [&] {
-      moved_.plan(at_cells, slab_.owners(), slab_.neighbours());
+      clears_ = may_clear() ? grid_bytes() : 0;
+      moved_.plan(at_cells, slab_.owners(), slab_.neighbours(), clears_);
+      if (moved_.stays()) clears_ = 0;
       LocalWork local;
       hold_values();
       const PointSet here = moved_.move(own, values_.data(), local);
@@ -93,6 +99,7 @@ class GpuNufftSlabs final : public RankExecutor {
         ranks_.together([&] {
           local.rethrow();
           moved_.rethrow();
+          if (gridder_ && !slab_.whole(ranks_.rank())) gridder_->set_slab(slab_.start(ranks_.rank()), clears_ > 0);
           if (gridder_) gridder_->set_points(here);
           streams_.wait(Lane::work);
           moved_.release();
@@ -110,6 +117,7 @@ class GpuNufftSlabs final : public RankExecutor {
     const int sign = adjoint ? -problem_.sign : problem_.sign;
     if (!warm_[adjoint]) ranks_.together([&] { make_ffts(sign, to_modes); });
     LocalWork local;
+    joined_used_ = false;
     char *values = nullptr, *modes = nullptr;
     local.run([&] {
       values = values_of_.bind(first, problem_.batch * count_ * kElement, streams_, memory_);
@@ -130,6 +138,7 @@ class GpuNufftSlabs final : public RankExecutor {
     });
     local.always([&] { exchange_.rethrow(); });
     local.always([&] { fetching_.rethrow(); });
+    local.always([&] { peers_.rethrow(); });
     local.always([&] { moved_.rethrow(); });
     local.run([&] { clock_.time("download", [&] { (to_modes ? modes_of_ : values_of_).download(memory_); }); });
     local.end(ranks_, warm_[adjoint]);
@@ -157,6 +166,10 @@ class GpuNufftSlabs final : public RankExecutor {
     bool adjoint;
   };
 
+  // Whether the grid is cleared while values move, and spreading adds to it.
+  bool may_clear() const {
+    return gridder_ && !options_.deterministic && !slab_.whole(ranks_.rank()) && grid_bytes() % 16 == 0;
+  }
   // For the values that come with points. Collective.
   void hold_values() {
     const std::int64_t arrived = moved_.stays() ? 0 : moved_.arrived() + 1;
@@ -185,9 +198,48 @@ class GpuNufftSlabs final : public RankExecutor {
     ranks_.together([&] {
       bind_gridder();
       pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement}, plan_.chunks, chunk_, exchange_, memory_);
+      if (by_kernels_) {
+        const SharedRows rows = shared_rows({slab_.of_ranks, columns_, run_, kElement});
+        ffts_.share({rows.of_columns, rows.of_planes});
+      }
       if (fetches()) fetching_.reserve(0, planes_to_fetch(0));
     });
     bound_ = true;
+  }
+
+  // What moves the rest where kernels exchange planes.
+  Exchange copies() const { return by_kernels_ ? Exchange::peer : plan_.exchange; }
+  // The other ranks' kernels may use the joined array from now on. Collective.
+  void open_joined(LocalWork& local) {
+    if (joined_used_) local.run([&] { streams_.wait(Lane::work); });
+    joined_used_ = true;
+    auto& middle = pipeline_.middle();
+    peers_.open(middle.joined_array());
+    ffts_.look({peers_.all(), ranks_.rank(), middle.joined_bytes()});
+  }
+  // So many planes at a time that what lies between their two dimensions takes little memory.
+  std::vector<cpu::LineRange> plane_pieces() const {
+    const std::int64_t planes = pipeline_.planes(0).count, bytes = planes * plane_ * kElement;
+    const std::int64_t wanted = (bytes + piece_bytes - 1) / piece_bytes;
+    const Split parts = Split::even(planes, static_cast<int>(std::max<std::int64_t>(1, std::min(planes, wanted))));
+    std::vector<cpu::LineRange> pieces;
+    for (int part = 0; part < parts.parts(); ++part) pieces.push_back({parts.begin(part), parts.size(part)});
+    return pieces;
+  }
+  // Planes and lines of one transform, in this order or the other one.
+  void exchange_by_kernels(std::int64_t b, const Chunk& now, bool to_modes, LocalWork& local) {
+    auto& middle = pipeline_.middle();
+    const auto planes = [&] {
+      if (peers_.all().empty()) return;
+      for (const cpu::LineRange& piece : plane_pieces()) transform_planes(b, middle.planes_at(0), piece, now, to_modes);
+    };
+    const auto lines = [&] {
+      if (!peers_.all().empty())
+        transform_lines(middle.columns_at(0), now.modes + b * mode_bytes_, pipeline_.columns(0), now, to_modes);
+    };
+    clock_.time(to_modes ? "planes" : "lines", [&] { local.run([&] { to_modes ? planes() : lines(); }); });
+    clock_.time("exchange", [&] { peers_.meet(); });
+    clock_.time(to_modes ? "lines" : "planes", [&] { local.run([&] { to_modes ? lines() : planes(); }); });
   }
 
   std::int64_t own_planes() const { return slab_.of_ranks.size(ranks_.rank()); }
@@ -240,10 +292,12 @@ class GpuNufftSlabs final : public RankExecutor {
   void make_ffts(int sign, bool to_modes) {
     const GpuSlabFfts::Strides strides{lines_count_, pipeline_.middle().pieces().columns_stride()};
     for (int c = 0; c < pipeline_.chunks(); ++c) {
-      ffts_.prepare_planes(pipeline_.planes(c).count, sign, to_modes);
+      if (!by_kernels_) ffts_.prepare_planes(pipeline_.planes(c).count, sign, to_modes);
       if (pipeline_.columns(c).count > 0)
         ffts_.prepare_lines(lines_step(pipeline_.columns(c).count), strides, sign, to_modes);
     }
+    if (by_kernels_)
+      for (const cpu::LineRange& piece : plane_pieces()) ffts_.prepare_planes(piece.count, sign, to_modes);
     pipeline_.middle().reserve(to_modes);
   }
   void transform_lines(Complex* work, char* modes, cpu::LineRange columns, const Chunk& now, bool to_modes) {
@@ -269,10 +323,11 @@ class GpuNufftSlabs final : public RankExecutor {
   }
 
   void forward(const Chunk& now, LocalWork& local) {
+    if (by_kernels_) open_joined(local);
     for (std::int64_t b = 0; b < now.count; ++b) {
       char* const own = now.values + b * count_ * kElement;
       char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
-      clock_.time("move values", [&] { moved_.follow(own, here); });
+      clock_.time("move values", [&] { moved_.follow(own, here, clears_ > 0 ? grid(b) : nullptr); });
       clock_.time("spread", [&] { spread(here, b, now.adjoint, local); });
     }
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
@@ -281,7 +336,11 @@ class GpuNufftSlabs final : public RankExecutor {
     const auto lines = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
       local.run([&] { transform_lines(work, now.modes + b * mode_bytes_, which, now, true); });
     };
-    pipeline_.to_columns(now.count, clock_, planes, lines);
+    if (!by_kernels_) return pipeline_.to_columns(now.count, clock_, planes, lines);
+    for (std::int64_t b = 0; b < now.count; ++b) {
+      if (b > 0) open_joined(local);
+      exchange_by_kernels(b, now, true, local);
+    }
   }
 
   void backward(const Chunk& now, LocalWork& local) {
@@ -291,7 +350,11 @@ class GpuNufftSlabs final : public RankExecutor {
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
       local.run([&] { transform_planes(b, work, which, now, false); });
     };
-    pipeline_.to_planes(now.count, clock_, lines, planes);
+    if (!by_kernels_) pipeline_.to_planes(now.count, clock_, lines, planes);
+    for (std::int64_t b = 0; b < now.count && by_kernels_; ++b) {
+      open_joined(local);
+      exchange_by_kernels(b, now, false, local);
+    }
     for (std::int64_t b = 0; b < now.count; ++b) {
       clock_.time("fetch planes", [&] {
         if (!fetches()) return;
@@ -300,6 +363,7 @@ class GpuNufftSlabs final : public RankExecutor {
       });
       char* const own = now.values + b * count_ * kElement;
       char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
+      clock_.time("move values", [&] { moved_.await(here); });
       clock_.time("interpolate", [&] {
         local.run([&] {
           if (gridder_) gridder_->execute(here, grid(b), now.adjoint);
@@ -319,14 +383,17 @@ class GpuNufftSlabs final : public RankExecutor {
   DeviceCopy memory_;
   DeviceSlab slab_;
   generator::nufft::Kernels locator_;
+  bool by_kernels_, joined_used_ = false;
   GpuMovedPoints moved_;
   DeviceExchange exchange_, fetching_;
+  PeerArrays peers_;
   PipelineOf<DeviceMiddle<T>> pipeline_;
   GpuSlabFfts ffts_;
   std::unique_ptr<Executor> gridder_;  // spreads and interpolates in this rank's slab; null without cells
   Split columns_;
   std::int64_t chunk_ = 1, run_ = 1, lines_count_ = 0, mode_bytes_ = 0, plane_ = 1;  // plane_: cells
   std::int64_t count_ = 0, all_points_ = 0;
+  std::int64_t clears_ = 0;  // bytes of a grid; 0: spreading clears it
   bool bound_ = false, agreed_ = false;
   DeviceArray grid_, values_;
   PassedArray values_of_, modes_of_;

@@ -51,6 +51,10 @@ std::unique_ptr<RankExecutor> make_host_nufft(const Communicator& ranks, const P
                                               const RankOptions& options);
 std::unique_ptr<RankExecutor> make_host_type3(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                               const RankOptions& options);
+// Exchange::kernels
+std::unique_ptr<RankExecutor> make_gpu_joined_fft(const Communicator& ranks, const Problem& problem,
+                                                  const RankPlan& plan, const RankOptions& options,
+                                                  const RankDevice& device);
 std::unique_ptr<RankExecutor> make_gpu_nufft_slabs(const Communicator& ranks, const Problem& problem,
                                                    const RankPlan& plan, const RankOptions& options,
                                                    const RankDevice& device);

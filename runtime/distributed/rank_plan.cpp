@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "runtime/distributed/transposition_pieces.h"
 #include "runtime/slabs/gpu_slab_plan.h"
 
 namespace fourtune::runtime::distributed {
@@ -24,13 +26,13 @@ constexpr int kUsualTile = 16;  // cells along the last dimension (docs/design/c
       Status::invalid_plan,
       fmt::format(
           "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), slabs with any of balance=points|planes (not for an "
-          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host|peer, or pencils with any of "
+          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host|peer|kernels, or pencils with any of "
           "grid=AxB, balance (not for an fft), chunks and cut",
           text::shown(std::string(text)), why, kMostChunks));
 }
 
 constexpr std::array kCuts{"planes", "columns", "batch"};
-constexpr std::array kExchanges{"nccl", "mpi", "host", "peer"};
+constexpr std::array kExchanges{"nccl", "mpi", "host", "peer", "kernels"};
 
 // The enumerator of this name; the names are in the order of the enumerators.
 template <class Enum, std::size_t N>
@@ -67,11 +69,12 @@ void parse_replicated(std::string_view argument, std::string_view family, Forced
   if (!argument.starts_with(kKey)) refuse(family, "it takes an exchange alone");
   forced.exchange = named<Exchange>(kExchanges, argument.substr(kKey.size()), family, "there is no such exchange");
   if (forced.exchange == Exchange::mpi) refuse(family, "MPI adds up arrays of the host");
-  if (forced.exchange == Exchange::peer) refuse(family, "nothing adds up in the memory of another GPU");
+  if (forced.exchange == Exchange::peer || forced.exchange == Exchange::kernels)
+    refuse(family, "nothing adds up in the memory of another GPU");
 }
 
 // The arguments of `slabs(...)` and `pencils(...)`, each once and in any order.
-void parse_split(std::string_view arguments, std::string_view family, ForcedPlan& forced) {
+void parse_split(std::string_view arguments, std::string_view family, const Problem& problem, ForcedPlan& forced) {
   const bool slabs = forced.decomposition == Decomposition::slabs;
   Chunks chunks;
   std::string seen;
@@ -101,6 +104,8 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
   // One chunk of a transform is the whole of it, however it is cut.
   if (chunks.count == 1 && chunks.cut == Cut::columns) chunks.cut = Cut::planes;
   if (seen.find(",c") != std::string::npos) forced.chunks = chunks;  // chunks or cut
+  if (forced.exchange == Exchange::kernels && forced.chunks && !kernels_take(*forced.chunks, problem))
+    refuse(family, "kernels exchange in one chunk or, of an fft, in chunks of planes");
 }
 
 // Whether tiles of `side` cells leave no layer thinner than `least`.
@@ -135,7 +140,7 @@ ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
   forced.decomposition = name == "slabs" ? Decomposition::slabs : Decomposition::pencils;
   if (family == name) return forced;
   if (!family.ends_with(')') || family.size() < name.size() + 3) refuse(family, "its brackets hold nothing");
-  parse_split(family.substr(name.size() + 1, family.size() - name.size() - 2), family, forced);
+  parse_split(family.substr(name.size() + 1, family.size() - name.size() - 2), family, problem, forced);
   if (forced.balance && problem.kind == Kind::fft) refuse(family, "an fft has no points to balance");
   return forced;
 }
@@ -257,6 +262,7 @@ generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& prob
 // A message should be some 128 kB: small transforms of a batch travel together, those of a group while the next group
 // is transformed. 200 FFTs of 64 x 64 took 7 ms one by one, and 1 to 2 ms by groups (two ranks of one machine).
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange) {
+  if (exchange == Exchange::kernels) return {};
   constexpr double kMessage = 131072, kLarge = 1 << 28, kLeastPeer = 1 << 23, kPeerChunk = 1 << 24;
   if (problem.kind == Kind::nufft && problem.type == 3) return {};  // its grids follow from the points
   const double at_a_time = static_cast<double>(
@@ -273,6 +279,28 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
     return {static_cast<int>(std::clamp(bytes / kPeerChunk, 2.0, 16.0)), Cut::planes};
   if (ranks == 1 || at_a_time < 2 || bytes > kMessage / 2) return {};
   return {static_cast<int>(std::clamp(std::ceil(at_a_time * bytes / kMessage), 1.0, 1.0 * kMostChunks)), Cut::batch};
+}
+
+std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks) {
+  if (ranks > kMostJoined) return fmt::format("{} ranks: at most {} hold arrays of whole planes", ranks, kMostJoined);
+  if (problem.dim != 3) return "planes of 2D are single lines";
+  if (problem.kind != Kind::fft) return {};
+  if (local.gpu().fft.family == generator::GpuFftFamily::cufft) return "cuFFT stores into one array";
+  for (int d = 0; d < problem.dim; ++d)
+    if (problem.n[d] < 2 || !generator::fft::has_codelets(problem.n[d]))
+      return fmt::format("length {} is 1 or has a prime factor above 61", problem.n[d]);
+  return {};
+}
+
+bool kernels_take(const Chunks& chunks, const Problem& problem) {
+  return chunks.cut == Cut::planes && (chunks.count == 1 || problem.kind == Kind::fft);
+}
+
+bool kernels_pay(const Problem& problem, int ranks) {
+  constexpr double kLeast = 1 << 23;  // bytes of a message
+  return 2.0 * static_cast<double>(real_bytes(problem.precision) * mode_count(problem)) /
+             (static_cast<double>(ranks) * ranks) >
+         kLeast;
 }
 
 Decomposition choose(const generator::Plan& plan, const Problem& problem, int ranks) {

@@ -64,6 +64,9 @@ enum class Exchange {
   mpi,   // MPI, which is given pointers of the GPUs
   host,  // MPI, from and to pinned host memory
   peer,  // the GPU that sends writes into the memory of the other; for ranks of one machine
+  // Kernels that transform planes and lines store and load what crosses, in the memory of the other GPUs. The rest, moved
+  // points and fetched planes, goes as by peer.
+  kernels,
 };
 
 struct RankPlan {
@@ -117,6 +120,12 @@ generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& prob
 
 // The chunks of slabs and pencils where nobody says which.
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange);
+
+// Why kernels cannot exchange what this plan transforms; empty: they can, where GPUs see each other's memory.
+std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks);
+bool kernels_take(const Chunks& chunks, const Problem& problem);
+// Whether they should, where they can.
+bool kernels_pay(const Problem& problem, int ranks);
 
 // Whether slabs should be used where both are possible.
 Decomposition choose(const generator::Plan& plan, const Problem& problem, int ranks);

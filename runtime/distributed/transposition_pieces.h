@@ -21,6 +21,10 @@
 
 namespace fourtune::runtime::distributed {
 
+// In one array of whole planes nothing is copied within a rank. Two ranks need the same memory for it, three half as much
+// again.
+inline constexpr int kMostJoined = 3;
+
 struct TranspositionShape {
   Split planes, columns;
   std::int64_t run = 1;

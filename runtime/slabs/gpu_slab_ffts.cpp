@@ -9,6 +9,12 @@ GpuSlabFfts::GpuSlabFfts(std::unique_ptr<gpu::Queue> queue, void* stream, const 
   grid_.device = programs_.traits();
 }
 
+void GpuSlabFfts::share(const Shared& shared) {
+  if (shared_ && shared_->of_columns == shared.of_columns && shared_->of_planes == shared.of_planes) return;
+  planes_.clear(), lines_.clear();
+  shared_ = shared;
+}
+
 void GpuSlabFfts::prepare_planes(std::int64_t count, int sign, bool to_modes) {
   const Key key{count, sign, to_modes};
   if (count == 0 || planes_.contains(key)) return;
@@ -19,6 +25,7 @@ void GpuSlabFfts::prepare_planes(std::int64_t count, int sign, bool to_modes) {
   const auto d = static_cast<std::size_t>(last());
   plane.modes[d] = plane.fine[d] = 1;
   plane.factors[d].clear();
+  if (shared_) plane.ranks = shared_->of_columns, plane.ranks->others = !to_modes;
   generator::GpuFftChoice choice;
   choice.family = generator::GpuFftFamily::plain;
   planes_.emplace(key, programs_.add(generator::gpu_nufft::grid_fft(plane, choice, to_modes)));
@@ -39,6 +46,7 @@ void GpuSlabFfts::prepare_lines(std::int64_t count, const Strides& strides, int 
   lines.order = grid_.order;
   lines.factors = grid_.factors[d];
   lines.device = grid_.device;
+  if (shared_) lines.ranks = shared_->of_planes, lines.ranks->others = to_modes;
   lines_.emplace(key, programs_.add(generator::gpu_nufft::slab_lines(lines, to_modes)));
 }
 
@@ -48,7 +56,7 @@ void GpuSlabFfts::planes(void* grid, void* kept, std::int64_t count, int sign, b
     cells *= grid_.fine[static_cast<std::size_t>(d)], modes *= grid_.modes[static_cast<std::size_t>(d)];
   const gpu::ProgramSet::Array fine{grid, cells, to_modes ? Access::in : Access::out};
   const gpu::ProgramSet::Array own{kept, modes, to_modes ? Access::out : Access::in};
-  programs_.run(planes_.at({count, sign, to_modes}), to_modes ? fine : own, to_modes ? own : fine);
+  run(planes_.at({count, sign, to_modes}), to_modes ? fine : own, to_modes ? own : fine);
 }
 
 void GpuSlabFfts::lines(void* fine, void* modes, std::int64_t count, int sign, bool to_modes) {
@@ -59,7 +67,7 @@ void GpuSlabFfts::lines(void* fine, void* modes, std::int64_t count, int sign, b
   // Between the lines of a position and those of the next one lie others, which keep what they have.
   const gpu::ProgramSet::Array whole{fine, span(grid_.fine[d], strides_.fine), to_modes ? Access::in : Access::both};
   const gpu::ProgramSet::Array own{modes, span(grid_.modes[d], strides_.modes), to_modes ? Access::both : Access::in};
-  programs_.run(lines_.at({count, sign, to_modes}), to_modes ? whole : own, to_modes ? own : whole);
+  run(lines_.at({count, sign, to_modes}), to_modes ? whole : own, to_modes ? own : whole);
 }
 
 }  // namespace fourtune::runtime

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "generator/codegen/nufft/fft.h"
@@ -26,6 +27,14 @@ class GpuSlabFfts {
   // compiling and allocating throw.
   void prepare_planes(std::int64_t count, int sign, bool to_modes);
   void prepare_lines(std::int64_t count, const Strides& strides, int sign, bool to_modes);
+  // From now on kept planes lie in an array of several ranks: which rows the first step, that of planes or of lines,
+  // stores there, and the second one loads from there. To be called before anything is prepared.
+  struct Shared {
+    generator::fft::RankArrays of_columns, of_planes;  // eighths: of the rows that are stored
+  };
+  void share(const Shared& shared);
+  // Where it is now.
+  void look(const gpu::ProgramSet::Ranks& ranks) { ranks_ = ranks; }
   // Of planes that lie one after the other on both sides.
   void planes(void* grid, void* kept, std::int64_t count, int sign, bool to_modes);
   // lines: those of `count` adjacent ones from these addresses on.
@@ -41,6 +50,11 @@ class GpuSlabFfts {
   gpu::ProgramSet programs_;
   Strides strides_;
   std::map<Key, int> planes_, lines_;
+  std::optional<Shared> shared_;
+  gpu::ProgramSet::Ranks ranks_;
+  void run(int number, const gpu::ProgramSet::Array& first, const gpu::ProgramSet::Array& second) {
+    shared_ ? programs_.run(number, first, second, ranks_) : programs_.run(number, first, second);
+  }
 };
 
 }  // namespace fourtune::runtime

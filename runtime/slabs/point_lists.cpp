@@ -96,23 +96,56 @@ void PointLists::run(gpu::Part& copies, const Items& from, const Items& to, bool
   run.complete();
 }
 
-gpu::Part PointLists::sending(std::span<const Range> pieces, bool complex) {
+namespace {
+
+std::vector<generator::nufft::ListedPiece> listed_pieces(std::span<const PointLists::Range> pieces, int slot) {
   std::vector<generator::nufft::ListedPiece> listed;
-  for (const Range& piece : pieces)
-    listed.push_back({slot_ref(kPieces + static_cast<int>(listed.size())), piece.begin, piece.end - piece.begin});
+  for (const PointLists::Range& piece : pieces)
+    listed.push_back({slot_ref(slot + static_cast<int>(listed.size())), piece.begin, piece.end - piece.begin});
+  return listed;
+}
+
+}  // namespace
+
+gpu::Part PointLists::sending(std::span<const Range> pieces, bool complex, std::int64_t cleared) {
+  std::vector<generator::nufft::ListedPiece> listed = listed_pieces(pieces, kPieces);
+  if (cleared > 0)
+    listed.push_back(generator::nufft::cleared_piece(slot_ref(kPieces + static_cast<int>(listed.size())), cleared));
   generator::GpuProgram program;
   generator::nufft::emit_sending(program, gpu::kFirst, slot_ref(kList), listed, problem_.precision, complex);
   return runner_.make(program);
 }
 
-void PointLists::send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex) {
+void PointLists::send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex,
+                      const Bytes& cleared) {
   gpu::Run run(runner_.queue(), stream_);
   std::byte* const in = runner_.queue().open(from.at, from.count * item_bytes(complex), Access::in, "values");
   for (std::size_t i = 0; i < to.size(); ++i)
     runner_.point(kPieces + static_cast<int>(i),
                   runner_.queue().open(to[i].at, to[i].count * item_bytes(complex), Access::out, "values"));
+  if (cleared.count > 0)
+    runner_.point(kPieces + static_cast<int>(to.size()),
+                  runner_.queue().open(cleared.at, cleared.count, Access::out, "a grid"));
   runner_.bind(sending, true);
   runner_.launch(sending, in, nullptr);
+  run.complete();
+}
+
+gpu::Part PointLists::fetching(std::span<const Range> pieces, bool complex) {
+  generator::GpuProgram program;
+  generator::nufft::emit_fetching(program, listed_pieces(pieces, kPieces), slot_ref(kList), gpu::kFirst,
+                                  problem_.precision, complex);
+  return runner_.make(program);
+}
+
+void PointLists::fetch(gpu::Part& fetching, std::span<const Items> from, const Items& to, bool complex) {
+  gpu::Run run(runner_.queue(), stream_);
+  std::byte* const out = runner_.queue().open(to.at, to.count * item_bytes(complex), Access::both, "values");
+  for (std::size_t i = 0; i < from.size(); ++i)
+    runner_.point(kPieces + static_cast<int>(i),
+                  runner_.queue().open(from[i].at, from[i].count * item_bytes(complex), Access::in, "values"));
+  runner_.bind(fetching, true);
+  runner_.launch(fetching, out, nullptr);
   run.complete();
 }
 

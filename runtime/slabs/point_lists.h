@@ -17,12 +17,17 @@ namespace fourtune::runtime {
 
 class PointLists {
  public:
+  struct Bytes {
+    void* at;
+    std::int64_t count;
+  };
   // Items of a list, where the array begins that their numbers point into, in items, and where they lie in the packed
   // array (-1: where in the list).
   struct Range {
     std::int64_t begin = 0, end = 0, unpacked = 0, packed = -1;
   };
-  // lists: how many there are at a time. stream: of the device, where kernels run. pieces: that sending() may have.
+  // lists: how many there are at a time. stream: of the device, where kernels run. pieces: that sending() may have, what
+  // it clears among them.
   PointLists(const Problem& problem, std::unique_ptr<gpu::Queue> queue, void* stream, int lists = 1, int pieces = 0);
 
   // Memory for so many points at most, of which up to `listed` items are listed. What is reserved never shrinks. Throws
@@ -47,9 +52,13 @@ class PointLists {
     std::int64_t count = 0;
   };
   void run(gpu::Part& copies, const Items& from, const Items& to, bool complex, bool packs);
-  // Packs each range into an array of its own, in the memory of this device or of another one that it reaches.
-  gpu::Part sending(std::span<const Range> pieces, bool complex);
-  void send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex);
+  // Packs each range into an array of its own, in the memory of this device or of another one that it reaches; cleared:
+  // bytes, a multiple of 16, of an array of this device behind these, which becomes 0.
+  gpu::Part sending(std::span<const Range> pieces, bool complex, std::int64_t cleared = 0);
+  void send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex, const Bytes& cleared = {});
+  // Puts values back from such arrays.
+  gpu::Part fetching(std::span<const Range> pieces, bool complex);
+  void fetch(gpu::Part& fetching, std::span<const Items> from, const Items& to, bool complex);
   std::int64_t held() const { return runner_.held(); }
 
  private:

@@ -155,15 +155,33 @@ void expect_packing(Precision precision, bool complex) {
     pieces.push_back(
         {second(places[p] * sizeof(T)), static_cast<std::int64_t>(begins[p]), static_cast<std::int64_t>(count)});
   }
+  const auto expect = [&](const GpuProgram& program, const std::vector<std::byte>& bytes) {
+    run_all_ways(program, packed(values), std::vector<std::byte>(bytes.size(), std::byte{0xff}),
+                 [&](std::span<const std::byte>, std::span<const std::byte> got) {
+                   return std::equal(got.begin(), got.end(), bytes.begin(), bytes.end()) ? std::string()
+                                                                                         : std::string("other values");
+                 });
+  };
   GpuProgram program;
   program.constants = {packed(list)};
   emit_sending(program, kFirst, constant(0), pieces, precision, complex);
-  run_all_ways(program, packed(values), std::vector<std::byte>(sizeof(T) * kItems, std::byte{0xff}),
-               [&](std::span<const std::byte>, std::span<const std::byte> got) {
-                 const std::vector<std::byte> bytes = packed(right);
-                 return std::equal(got.begin(), got.end(), bytes.begin(), bytes.end()) ? std::string()
-                                                                                       : std::string("other values");
-               });
+  expect(program, packed(right));
+  // One more that becomes 0.
+  constexpr std::size_t kCleared = 16 * 700;
+  std::vector<std::byte> bytes = packed(right);
+  pieces.push_back(cleared_piece(second(bytes.size()), kCleared));
+  bytes.resize(bytes.size() + kCleared);
+  GpuProgram clearing;
+  clearing.constants = {packed(list)};
+  emit_sending(clearing, kFirst, constant(0), pieces, precision, complex);
+  expect(clearing, bytes);
+  // Back, from pieces that lie in the order of the list.
+  for (ListedPiece& piece : pieces) piece.at = {BufferRef::Where::first, 0, piece.begin * static_cast<int>(sizeof(T))};
+  pieces.pop_back();
+  GpuProgram fetching;
+  fetching.constants = {packed(list)};
+  emit_fetching(fetching, pieces, constant(0), second(0), precision, complex);
+  expect(fetching, packed(unpacks));
 }
 
 TEST(NufftSlabs, ALaunchSendsToAsManyRanksAsItsParametersHold) {

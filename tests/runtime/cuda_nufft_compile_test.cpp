@@ -95,6 +95,7 @@ class Collection {
           emit_packing(program, {}, {}, {}, kPoints, shape.precision, complex, packs);
       const std::vector<ListedPiece> pieces(3, {{}, 0, kPoints});
       emit_sending(program, {}, {}, pieces, shape.precision, true);
+      emit_fetching(program, pieces, {}, {}, shape.precision, true);
     });
     shape.period = 1000, shape.before = 8 * with.bin[static_cast<std::size_t>(shape.dim - 1)];
     sort(shape, with);

@@ -107,7 +107,15 @@ class RanksHunt {
     // What else there is, NCCL say, is taken where nothing is said.
     if (device_ && random_.below(4) > 0) {
       const char* const copied = in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host";
-      arguments.emplace_back(ranks_ > 1 && random_.below(2) == 0 ? "exchange=peer" : copied);
+      const bool kernels = random_.below(2) == 0 && one.problem.dim == 3 && ranks_ <= 3;
+      const char* const peers = kernels ? "exchange=kernels" : "exchange=peer";
+      if (ranks_ == 1 || random_.below(3) == 0)
+        arguments.emplace_back(copied);
+      else
+        arguments.emplace_back(peers);
+      // In one chunk, and of some lengths, which soak counts as refused where they are others.
+      if (kernels && arguments.back() == peers)
+        std::erase_if(arguments, [](const std::string& word) { return word.starts_with("chunks="); });
     }
     const char* const name = pencils ? "ranks=pencils" : "ranks=slabs";
     return arguments.empty() ? name : fmt::format("{}({})", name, fmt::join(arguments, ","));

@@ -117,7 +117,7 @@ std::vector<Chunks> RankPlanning::chunks_of(const Problem& problem) const {
 // The ways that there are; on the processor there is nothing to choose.
 std::vector<Exchange> RankPlanning::exchanges() const {
   std::vector<Exchange> all;
-  for (const Exchange way : {Exchange::peer, Exchange::nccl, Exchange::mpi, Exchange::host})
+  for (const Exchange way : {Exchange::kernels, Exchange::peer, Exchange::nccl, Exchange::mpi, Exchange::host})
     if (crew_.means.why_not(way).empty() && (generator::is_gpu(rank_.backend) || way == Exchange::host))
       all.push_back(way);
   return all;
@@ -186,6 +186,10 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
         slabs.chunks = chunks;
         const int decomposition = balance == Balance::points ? 0 : 1;
         for (const Exchange way : exchanges()) {
+          if (way == Exchange::kernels &&
+              (!runtime::distributed::kernels_take(chunks, problem) ||
+               !runtime::distributed::no_kernels(slabs.local, problem, crew_.ranks).empty()))
+            continue;
           slabs.exchange = way;
           collector.add(slabs,
                         {decomposition, chunks.count, static_cast<int>(chunks.cut), number, static_cast<int>(way)},

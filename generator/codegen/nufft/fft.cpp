@@ -111,6 +111,7 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
     window.kept = spec.held[at(d)];
     (to_modes ? hooks.input : hooks.output) = window;
   }
+  (to_modes ? options.output_ranks : options.input_ranks) = spec.ranks;
   if (choice.family == GpuFftFamily::cufft)
     throw Error(Status::unsupported, "fft=cufft: a library's transform is not a program of kernels");
   options.last_first = to_modes && spec.save_memory && !spec.interleaved;
@@ -156,6 +157,7 @@ GpuProgram slab_lines(const SlabLines& spec, bool to_modes) {
   fft::Window window;
   window.kind = spec.order;
   window.kept = spec.modes;
+  (to_modes ? options.input_ranks : options.output_ranks) = spec.ranks;
   fft::DimensionHooks& hooks = options.hooks[1];
   (to_modes ? hooks.output : hooks.input) = window;
   (to_modes ? hooks.output_factors : hooks.input_factors) = spec.factors;

@@ -36,7 +36,8 @@ struct GridFft {
   bool inside_grid = false;
   bool interleaved = false;  // the grids of the batch are interleaved, transform fastest; the modes are not
   DeviceTraits device = *known_device("h200");
-  std::int64_t groups = 1;  // number of such batches, one after the other; 1D and 2D, interleaved
+  std::optional<fft::RankArrays> ranks;  // the array of modes is one of several ranks
+  std::int64_t groups = 1;               // number of such batches, one after the other; 1D and 2D, interleaved
 };
 
 // Lines along one dimension of such transforms, side by side, of which the other dimensions are done elsewhere: the last
@@ -49,6 +50,7 @@ struct SlabLines {
   std::int64_t modes_stride = 1, fine_stride = 1;        // elements from a position to the next
   fft::Window::Kind order = fft::Window::Kind::centred;  // of the modes
   std::vector<double> factors;                           // one per mode
+  std::optional<fft::RankArrays> ranks;                  // the array of cells is one of several ranks
   DeviceTraits device = *known_device("h200");
 };
 // From the first to the second array: grid -> modes (to_modes) or modes -> grid. Throws Error{unsupported}.

@@ -88,19 +88,22 @@ void emit_packing(GpuProgram& program, const BufferRef& from, const BufferRef& l
                               0});
 }
 
-void emit_sending(GpuProgram& program, const BufferRef& from, const BufferRef& list,
-                  std::span<const ListedPiece> pieces, Precision precision, bool complex) {
+namespace {
+
+void emit_pieces(GpuProgram& program, const BufferRef& array, const BufferRef& list,
+                 std::span<const ListedPiece> pieces, const std::string& name, int pass, Precision precision,
+                 bool complex) {
   const std::int64_t bytes = ::fourtune::real_bytes(precision) * (complex ? 2 : 1);
   for (; !pieces.empty(); pieces = pieces.subspan(std::min(pieces.size(), kMostPieces))) {
     const auto now = pieces.first(std::min(pieces.size(), kMostPieces));
     const std::string item = item_type(precision, complex);
     const int at =
-        add(program, slab_kernel(fmt::format("slab_send{}_{}", now.size(), item), 4,
+        add(program, slab_kernel(fmt::format("slab_{}{}_{}", name, now.size(), item), pass,
                                  fmt::format("#define NUFFT_PIECES {}\ntypedef {} item;\n", now.size(), item), 0));
     ArgumentStruct all;
     std::int64_t longest = 1, items = 0;
     for (const ListedPiece& piece : now) {
-      all.members.insert(all.members.end(), {piece.to, piece.begin, piece.count});
+      all.members.insert(all.members.end(), {piece.at, piece.begin, piece.count});
       longest = std::max(longest, piece.count);
       items += piece.count;
     }
@@ -108,8 +111,19 @@ void emit_sending(GpuProgram& program, const BufferRef& from, const BufferRef& l
     const std::uint32_t each =
         std::min(blocks(longest, 1024), std::max(1u, static_cast<std::uint32_t>(kMostBlocks) / count));
     program.launches.push_back(
-        {at, {each * count, 1, 1}, {from, list, all}, "move values", items * (2 * bytes + 4), 0});
+        {at, {each * count, 1, 1}, {array, list, all}, "move values", items * (2 * bytes + 4), 0});
   }
+}
+
+}  // namespace
+
+void emit_sending(GpuProgram& program, const BufferRef& from, const BufferRef& list,
+                  std::span<const ListedPiece> pieces, Precision precision, bool complex) {
+  emit_pieces(program, from, list, pieces, "send", 4, precision, complex);
+}
+void emit_fetching(GpuProgram& program, std::span<const ListedPiece> pieces, const BufferRef& list, const BufferRef& to,
+                   Precision precision, bool complex) {
+  emit_pieces(program, to, list, pieces, "fetch", 5, precision, complex);
 }
 
 }  // namespace fourtune::generator::nufft

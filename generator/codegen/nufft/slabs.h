@@ -19,12 +19,16 @@ void emit_list(GpuProgram& program, const BufferRef& cells, const BufferRef& own
 // two numbers each.
 void emit_packing(GpuProgram& program, const BufferRef& from, const BufferRef& list, const BufferRef& to,
                   std::int64_t n, Precision precision, bool complex, bool packs);
-// Packs pieces of the list into separate arrays, one of which may be in the memory of another GPU.
+// Packs pieces of the list into separate arrays, some of which may be in the memory of other GPUs, or puts them back.
 struct ListedPiece {
-  BufferRef to;
+  BufferRef at;
   std::int64_t begin = 0, count = 0;  // items of the list
 };
+// An array of so many bytes, a multiple of 16, that is set to 0 meanwhile: links keep the memory half idle.
+inline ListedPiece cleared_piece(const BufferRef& at, std::int64_t bytes) { return {at, -1, bytes / 16}; }
 void emit_sending(GpuProgram& program, const BufferRef& from, const BufferRef& list,
                   std::span<const ListedPiece> pieces, Precision precision, bool complex);
+void emit_fetching(GpuProgram& program, std::span<const ListedPiece> pieces, const BufferRef& list, const BufferRef& to,
+                   Precision precision, bool complex);
 
 }  // namespace fourtune::generator::nufft

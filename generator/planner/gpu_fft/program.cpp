@@ -112,13 +112,27 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
 }
 
 GpuProgram gpu_fft_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits) {
+  return gpu_fft_ranks_lines_program(problem, dimension, {}, traits);
+}
+
+GpuProgram gpu_fft_ranks_lines_program(const Problem& problem, int dimension, const RankPorts& ranks,
+                                       const DeviceTraits& traits) {
   fft::EmitOptions options = emit_options(problem);
   options.device = traits;
+  options.input_ranks = ranks.input, options.output_ranks = ranks.output;
   GpuProgram program = fft::emit_one_dimension(options, dimension);
   if (!fits(program, traits))
     throw Error(Status::unsupported, fmt::format("lines of {} values need more shared memory than a block of {} has",
                                                  problem.n[dimension], traits.name));
   return program;
+}
+
+GpuProgram gpu_fft_ranks_program(const Problem& problem, bool weighted, const RankPorts& ranks,
+                                 const DeviceTraits& traits) {
+  fft::EmitOptions options = emit_options(problem);
+  if (weighted) fft::weigh_half_spectrum(options);
+  options.input_ranks = ranks.input, options.output_ranks = ranks.output;
+  return plain_program(options, traits);
 }
 
 GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits) {

@@ -29,6 +29,17 @@ std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& pl
 // The program for complex transforms along one dimension of the problem's arrays alone, out of place, by generated
 // kernels. Throws Error{unsupported} if none can do it.
 GpuProgram gpu_fft_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits);
+
+// Which of a program's arrays are those of several ranks.
+struct RankPorts {
+  std::optional<fft::RankArrays> input, output;
+};
+// The programs of plain kernels for such arrays, of all dimensions (weighted: as gpu_fft_adjoint_program) and of one.
+// Every length has codelets and is above 1. Throw as those do.
+GpuProgram gpu_fft_ranks_program(const Problem& problem, bool weighted, const RankPorts& ranks,
+                                 const DeviceTraits& traits);
+GpuProgram gpu_fft_ranks_lines_program(const Problem& problem, int dimension, const RankPorts& ranks,
+                                       const DeviceTraits& traits);
 // Throws as gpu_fft_program does, without the time that tables take.
 void check_gpu_fft(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
 // The program for `adjoint` (fft::adjoint_options): the problem that is the adjoint of a real transform, except for the

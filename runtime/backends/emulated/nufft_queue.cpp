@@ -61,11 +61,14 @@ class EmulatedQueue final : public gpu::Queue {
     ++options_.seed;
   }
   std::byte* open(void* array, std::int64_t bytes, gpu::Access access, const char* name) override {
-    opened_.push_back({GuardedMemory(static_cast<std::size_t>(bytes), name), array, access});
+    opened_.push_back({GuardedMemory(static_cast<std::size_t>(bytes), name), array, access, {}});
     Opened& opened = opened_.back();
     const bool in = access != gpu::Access::out;
     opened.memory.poison();
     if (in && bytes > 0) std::memcpy(opened.memory.data(), array, static_cast<std::size_t>(bytes));
+    if (access == gpu::Access::in && is_reached(array)) count_reached_bytes(bytes);
+    if (access == gpu::Access::both)
+      opened.before.assign(opened.memory.data(), opened.memory.data() + opened.memory.size());
     engine_->attach(opened.memory, in);
     return opened.memory.data();
   }
@@ -77,10 +80,7 @@ class EmulatedQueue final : public gpu::Queue {
   void end(bool completed) noexcept override {
     if (completed)
       for (const Opened& opened : opened_)
-        if (opened.access != gpu::Access::in && opened.memory.size() > 0) {
-          std::memcpy(opened.array, opened.memory.data(), opened.memory.size());
-          if (is_reached(opened.array)) count_reached_bytes(static_cast<std::int64_t>(opened.memory.size()));
-        }
+        if (opened.access != gpu::Access::in && opened.memory.size() > 0) write_back(opened);
     engine_.reset();
     opened_.clear();
   }
@@ -103,7 +103,21 @@ class EmulatedQueue final : public gpu::Queue {
     GuardedMemory memory;
     void* array = nullptr;
     gpu::Access access{};
+    std::vector<std::byte> before;  // Access::both
   };
+  // Where kernels may have kept bytes, other ranks may have written meanwhile.
+  static void write_back(const Opened& opened) noexcept {
+    auto* const to = static_cast<std::byte*>(opened.array);
+    const std::byte* const from = opened.memory.data();
+    std::int64_t written = 0;
+    if (opened.before.empty()) {
+      std::memcpy(to, from, opened.memory.size());
+      written = static_cast<std::int64_t>(opened.memory.size());
+    }
+    for (std::size_t i = 0; i < opened.before.size(); ++i)
+      if (opened.before[i] != from[i]) to[i] = from[i], ++written;
+    if (is_reached(to)) count_reached_bytes(written);
+  }
   // The engine keeps the addresses of what is attached.
   struct OpenedList : std::vector<Opened> {
     OpenedList() { reserve(kMostArrays); }

@@ -3,9 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "generator/codegen/fft/lower/pass.h"
 #include "runtime/backends/gpu/alignment.h"
 #include "runtime/backends/gpu/nufft_runner.h"
 
@@ -33,13 +36,36 @@ class ProgramSet {
   // Does not wait. Allocates nothing after the first time, unless add() came between. Throws Error{invalid_argument} for
   // arrays that the kernels need at other addresses.
   void run(int number, const Array& first, const Array& second) {
-    Bound& bound = parts_[static_cast<std::size_t>(number)];
-    check_alignment(first.at, bound.alignment[0], "the first array");
-    check_alignment(second.at, bound.alignment[1], "the second array");
+    Bound& bound = aligned(number, first, second);
     Run run(runner_.queue(), stream_);
     std::byte* const from = runner_.queue().open(first.at, first.bytes, first.access, "the first array");
     std::byte* const to = runner_.queue().open(second.at, second.bytes, second.access, "the second array");
     runner_.launch(bound.part, from, to);
+    run.complete();
+  }
+  // The same where a program takes an array of several ranks (fft::RankArrays): all of them have the same bytes, and `own`
+  // is this rank's. One of the two arrays, or both, may lie in it.
+  struct Ranks {
+    std::span<void* const> arrays;
+    int own = 0;
+    std::int64_t bytes = 0;
+  };
+  void run(int number, const Array& first, const Array& second, const Ranks& ranks) {
+    Bound& bound = aligned(number, first, second);
+    Run run(runner_.queue(), stream_);
+    std::vector<std::byte*> opened;
+    for (void* const array : ranks.arrays)
+      opened.push_back(runner_.queue().open(array, ranks.bytes, Access::both, "an array of a rank"));
+    auto* const home = static_cast<std::byte*>(ranks.arrays[static_cast<std::size_t>(ranks.own)]);
+    std::byte* const seen = opened[static_cast<std::size_t>(ranks.own)];
+    tell(seen, opened);
+    const auto open = [&](const Array& array, const char* name) {
+      auto* const at = static_cast<std::byte*>(array.at);
+      const bool inside = !std::less<>()(at, home) && std::less<>()(at, home + ranks.bytes);
+      return inside ? seen + (at - home) : runner_.queue().open(at, array.bytes, array.access, name);
+    };
+    std::byte* const from = open(first, "the first array");
+    runner_.launch(bound.part, from, open(second, "the second array"));
     run.complete();
   }
   const DeviceTraits& traits() { return runner_.queue().traits(); }
@@ -50,14 +76,34 @@ class ProgramSet {
   }
 
  private:
-  static constexpr int kSlots = 4;
+  static constexpr int kSlots = generator::fft::rank_addresses + 1;
   struct Bound {
     Part part;
     std::array<int, 2> alignment{1, 1};
   };
+  Bound& aligned(int number, const Array& first, const Array& second) {
+    Bound& bound = parts_[static_cast<std::size_t>(number)];
+    check_alignment(first.at, bound.alignment[0], "the first array");
+    check_alignment(second.at, bound.alignment[1], "the second array");
+    return bound;
+  }
+  // Writes where the ranks' arrays are, unless the kernels know.
+  void tell(const std::byte* own, const std::vector<std::byte*>& all) {
+    const auto number = [](const std::byte* at) {
+      return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(at));
+    };
+    std::vector<std::int64_t> addresses{number(own)};
+    for (const std::byte* const one : all) addresses.push_back(number(one) - number(own));
+    if (addresses == told_) return;
+    runner_.reserve(generator::fft::rank_addresses, static_cast<std::int64_t>(std::span(addresses).size_bytes()),
+                    "addresses of arrays", true);
+    runner_.upload(generator::fft::rank_addresses, std::as_bytes(std::span(addresses)));
+    told_ = addresses;
+  }
   Runner runner_;
   void* stream_;
   std::vector<Bound> parts_;
+  std::vector<std::int64_t> told_;
 };
 
 }  // namespace fourtune::runtime::gpu

@@ -47,6 +47,25 @@ TEST(DistributedGpuBytes, FftsSendWhatEndsOnOtherRanksOnce) {
     }
 }
 
+// Half of the rows that cross are stored, and the others are loaded, which nobody counts here.
+TEST(DistributedGpuBytes, KernelsStoreHalfOfWhatCrosses) {
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  if (ranks == 1 || ranks > 3) return;
+  DistributedTransform transform("fft:type=c2c,n=16x24x24,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD),
+                                 on_gpus("ranks=slabs(exchange=kernels)"));
+  std::vector<std::complex<double>> in(static_cast<std::size_t>(transform.first_part().count()));
+  std::vector<std::complex<double>> out(static_cast<std::size_t>(transform.second_part().count()));
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = {std::sin(0.7 * static_cast<double>(i + 1)), 1.5};
+  const double bound = 16.0 * (24 - part_of(24, rank, ranks)) * part_of(24, rank, ranks) * 16;
+  const std::int64_t written = runtime::emulated::reached_bytes();
+  sent = 0;
+  transform.execute(in.data(), out.data());
+  const auto stored = static_cast<double>(runtime::emulated::reached_bytes() - written);
+  EXPECT_LE(sent, 256 + 512 * (ranks - 1));  // words
+  EXPECT_LE(stored, 0.5 * bound);
+  EXPECT_GE(stored, 0.4 * bound);  // bytes that are the same as before do not count
+}
+
 // What the plan's text says, and what device_slab.h makes of it.
 struct Slabs {
   std::int64_t fine = 1, width = 1, plane = 1;
@@ -133,7 +152,9 @@ void count_nufft(const std::string& token, const std::string& exchange, const st
   const bool alone = planes == slabs.fine;
   const std::int64_t fetched = planes > 0 && !alone ? (slabs.width - 1) * slabs.plane * value : 0;
   const std::int64_t to_columns = (leave + copies) * value + planes * (columns - own_columns) * run * value;
-  const std::int64_t to_planes = come * value + fetched + (slabs.fine - planes) * own_columns * run * value;
+  // Peers fetch the values of their points.
+  const std::int64_t to_planes =
+      (exchange == "peer" ? leave : come) * value + fetched + (slabs.fine - planes) * own_columns * run * value;
   std::vector<std::complex<T>> values(static_cast<std::size_t>(mine.size() * p.batch) + 1);
   std::vector<std::complex<T>> modes(static_cast<std::size_t>(transform.modes().count() * p.batch) + 1);
   for (const bool adjoint : {false, true}) {

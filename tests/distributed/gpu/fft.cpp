@@ -8,7 +8,7 @@
 namespace fourtune::test {
 namespace {
 
-constexpr const char* kExchanges[] = {"host", "mpi", "nccl", "peer"};
+constexpr const char* kExchanges[] = {"host", "mpi", "nccl", "peer", "kernels"};
 
 Options one_thread(const std::string& plan = "") {
   Options options = on_gpus(plan);
@@ -18,11 +18,21 @@ Options one_thread(const std::string& plan = "") {
 // NCCL and peers take two ranks.
 bool has_nccl() { return size_of(MPI_COMM_WORLD) > 1; }
 
+// Kernels exchange in 3D, among up to three ranks, in chunks of planes.
+bool takes_kernels(const Problem& problem, const std::string& arguments) {
+  if (problem.dim != 3 || size_of(MPI_COMM_WORLD) > 3) return false;
+  if (!arguments.empty() && arguments.find("cut=planes") == std::string::npos) return false;
+  for (int d = 0; d < 3; ++d)
+    if (problem.n[d] == 1 || problem.n[d] == 67) return false;
+  return true;
+}
+
 template <class In, class Out>
 void compare(const std::string& token, const std::string& arguments, std::size_t shift) {
   const Problem problem = parse_problem(token);
   for (const char* exchange : kExchanges) {
     if (exchange[0] != 'h' && exchange[0] != 'm' && !has_nccl()) continue;
+    if (exchange[0] == 'k' && !takes_kernels(problem, arguments)) continue;
     const std::string plan = "ranks=slabs(" + arguments + (arguments.empty() ? "" : ",") + "exchange=" + exchange + ")";
     for (const bool adjoint : {false, true}) {
       SCOPED_TRACE(token + " " + plan + (adjoint ? " adjoint" : ""));
@@ -61,11 +71,24 @@ TEST(DistributedGpuFft, OddAndPrimeAndTinySizes) {
   compare<D, D>("fft:type=c2c,n=9x1,prec=f64", "", kInPlace);
   compare<D, D>("fft:type=c2c,n=1x9,prec=f64", "", kInPlace);
   compare<double, D>("fft:type=r2c,n=6x7x1,prec=f64", "", kInPlace);
+  compare<F, F>("fft:type=c2c,n=9x7x11,prec=f32", "", kOnHost);
+}
+
+// Where kernels exchange, an array serves one transform after the other.
+TEST(DistributedGpuFft, BatchesOfOneArray) {
+  compare<double, D>("fft:type=r2c,n=8x10x12,prec=f64,batch=3", "", kInPlace);
+  compare<F, float>("fft:type=c2r,n=7x6x5,prec=f32,batch=2,sign=1", "", kInPlace);
+  compare<D, D>("fft:type=c2c,n=7x15x11,prec=f64,batch=2", "chunks=2,cut=planes", kInPlace);
+  compare<F, float>("fft:type=c2r,n=6x23x9,prec=f32,sign=1", "chunks=9,cut=planes", kInPlace);
 }
 
 // Rows of half a megabyte: few and long ones, packed like any.
 TEST(DistributedGpuFft, LongRows) {
-  if (size_of(MPI_COMM_WORLD) == 2) compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
+  if (size_of(MPI_COMM_WORLD) != 2) return;
+  compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
+  // Lines of two kernels, of which one stores or loads.
+  compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "", kInPlace);
+  compare<F, F>("fft:type=c2c,n=2x4x32768,prec=f32", "", kInPlace);
 }
 
 template <class In, class Out>
@@ -80,11 +103,17 @@ void compare_bits(const std::string& token) {
     EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second))
         << token << ' ' << chunks;
   }
+  if (!has_nccl() || !takes_kernels(problem, "")) return;
+  for (const char* chunks : {"chunks=1", "chunks=3"}) {
+    options.plan = std::string("ranks=slabs(") + chunks + ",exchange=kernels)";
+    EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second)) << token;
+  }
 }
 
 TEST(DistributedGpuFft, DeterministicBitsDoNotDependOnTheRanks) {
   compare_bits<F, F>("fft:type=c2c,n=8x18x17,prec=f32");
   compare_bits<double, D>("fft:type=r2c,n=10x9,prec=f64,batch=2");
+  compare_bits<double, D>("fft:type=r2c,n=10x9x14,prec=f64");
 }
 
 TEST(DistributedGpuFft, WhatIsTakenUntuned) {
@@ -111,7 +140,18 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
   if (!has_nccl()) {
     EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=nccl)"), "there is one rank"), Status::unsupported);
   }
-  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host|peer"), Status::invalid_plan);
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host|peer|kernels"),
+            Status::invalid_plan);
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(chunks=2,cut=columns,exchange=kernels)"), "chunks of planes"),
+            Status::invalid_plan);
+  if (has_nccl()) {
+    const bool few = size_of(MPI_COMM_WORLD) <= 3;
+    const Options kernels = one_thread("ranks=slabs(exchange=kernels)");
+    EXPECT_EQ(refused("fft:type=c2c,n=8x10,prec=f64", kernels, few ? "single lines" : "at most 3"),
+              Status::invalid_plan);
+    EXPECT_EQ(refused("fft:type=c2c,n=8x67x4,prec=f64", kernels, few ? "length 67" : "at most 3"),
+              Status::invalid_plan);
+  }
   EXPECT_EQ(refused("fft:type=c2c,n=8x6x4,prec=f64", one_thread("ranks=pencils"), "GPUs compute by slabs"),
             Status::unsupported);
   EXPECT_EQ(refused(fft, one_thread("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),

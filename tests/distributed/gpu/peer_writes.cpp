@@ -1,4 +1,4 @@
-// What ranks hear of a write into another rank's memory that fails.
+// What ranks hear of a way into another rank's memory that fails.
 #include "runtime/distributed/peer_writes.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/distributed/communicator.h"
+#include "runtime/distributed/peer_arrays.h"
 #include "tests/distributed/support.h"
 
 namespace fourtune::test {
@@ -84,6 +85,36 @@ TEST(DistributedGpuPeerWrites, AFailureIsToldOnceToThoseThatItConcerns) {
     send_to_all(peers, ranks, makes);
     EXPECT_NO_THROW(peers.rethrow());
   }
+}
+
+TEST(DistributedGpuPeerArrays, AFailureIsToldOnceToThoseWhoShare) {
+  const distributed::Communicator ranks(MPI_Comm_c2f(MPI_COMM_WORLD));
+  if (ranks.size() == 1) return;
+  ScratchStreams streams;
+  distributed::PeerArrays arrays(ranks, streams);
+  const auto said_after = [&](bool reachable) {
+    streams.reachable = reachable;
+    arrays.open(streams.scratch.data());
+    EXPECT_EQ(arrays.all().size(), reachable ? static_cast<std::size_t>(ranks.size()) : 0);
+    arrays.meet();
+    try {
+      arrays.rethrow();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said_after(ranks.rank() != 1),
+            ranks.rank() == 1 ? "no way there" : "kernels of rank 1 failed, whose GPU this one reads");
+  EXPECT_EQ(said_after(true), "");
+  // Pairs that share leave the others alone.
+  if (ranks.size() % 2 != 0) return;
+  arrays.with({ranks.rank() ^ 1});
+  EXPECT_EQ(said_after(ranks.rank() != 1), ranks.rank() == 1   ? "no way there"
+                                           : ranks.rank() == 0 ? "kernels of rank 1 failed, whose GPU this one reads"
+                                                               : "");
+  EXPECT_EQ(said_after(true), "");
+  EXPECT_EQ(arrays.all()[static_cast<std::size_t>(ranks.rank())], streams.scratch.data());
 }
 
 }  // namespace

@@ -4,15 +4,17 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/distributed/gpu_moved_points.h"
+#include "runtime/distributed/joined_ranks.h"
 #include "tests/distributed/support.h"
 
 namespace fourtune::test {
 namespace {
 
-std::vector<std::string> exchanges() {
+std::vector<std::string> exchanges(const Problem& problem, const std::string& chunks) {
   if (size_of(MPI_COMM_WORLD) == 1) return {"host"};
-  return {"nccl", "mpi", "host", "peer"};
+  std::vector<std::string> all{"nccl", "mpi", "host", "peer"};
+  if (problem.dim == 3 && chunks == "chunks=1" && size_of(MPI_COMM_WORLD) <= 3) all.emplace_back("kernels");
+  return all;
 }
 
 int slab_problems = 0;  // that were compared
@@ -23,7 +25,7 @@ void compare_slabs(const std::string& token, ModeOrder order, const std::string&
   const Whole<T> whole = draw<T>(token, 11);
   const auto forward = direct(whole, false, order), back = direct(whole, true, order);
   int turn = slab_problems++;
-  for (const std::string& exchange : exchanges())
+  for (const std::string& exchange : exchanges(whole.problem, chunks))
     for (const bool adjoint : {false, true}) {
       const Deal deal = deal_in_turn(turn++);
       const std::string balance = deal == Deal::even ? "planes" : "points";
@@ -46,11 +48,12 @@ TEST(DistributedGpuSlabs, TypeTwo) {
   compare_slabs<float>("nufft:type=2,n=8x3x36,m=200,prec=f32,tol=1e-3", ModeOrder::centred, "chunks=2,cut=columns");
 }
 
-TEST(DistributedGpuSlabs, ValuesComeBackInParts) {
-  const double before = std::exchange(runtime::distributed::part_bytes, 300);
-  compare<double>("nufft:type=2,n=10x9x24,m=300,prec=f64,tol=1e-6", ModeOrder::fft);
-  compare<float>("nufft:type=2,n=8x40,m=201,prec=f32,tol=1e-4,batch=2", ModeOrder::centred);
-  runtime::distributed::part_bytes = before;
+TEST(DistributedGpuSlabs, BatchesByKernels) {
+  compare_slabs<float>("nufft:type=1,n=6x8x20,m=150,prec=f32,tol=1e-3,batch=3", ModeOrder::centred);
+  const std::int64_t before = std::exchange(runtime::distributed::piece_bytes, 5000);  // planes in several launches
+  compare_slabs<double>("nufft:type=2,n=6x7x21,m=150,prec=f64,tol=1e-5,batch=2", ModeOrder::fft);
+  compare_slabs<float>("nufft:type=1,n=6x8x20,m=150,prec=f32,tol=1e-3", ModeOrder::centred);
+  runtime::distributed::piece_bytes = before;
 }
 
 TEST(DistributedGpuSlabs, TwoDimensions) {
@@ -72,17 +75,19 @@ TEST(DistributedGpuSlabs, ThinGrids) {
 
 // The same bits on any number of ranks, wherever the points are. Rank 0 knows those of one rank.
 template <class T>
-void compare_slab_bits(const std::string& token) {
+void compare_slab_bits(const std::string& token, const std::string& plan = "") {
   const Whole<T> whole = draw<T>(token, 5);
-  Options options = on_gpus("");
+  Options options = on_gpus(plan);
   options.deterministic = true;
   int turn = slab_problems++;
   for (const bool adjoint : {false, true}) {
     SCOPED_TRACE(token + (adjoint ? " adjoint" : ""));
     const Deal deal = deal_in_turn(turn++);
+    options.plan = plan;
     const auto shared = result_of(whole, Way{options, MPI_COMM_WORLD, deal, adjoint});
     if (rank_of(MPI_COMM_WORLD) != 0) continue;
     std::string explain;
+    options.plan.clear();
     const auto alone = result_of(whole, Way{options, MPI_COMM_SELF, Deal::even, adjoint}, &explain);
     EXPECT_NE(explain.find("ranks=slabs"), std::string::npos) << explain;
     EXPECT_LE(error_of(alone, direct(whole, adjoint, ModeOrder::centred)), allowed_error(whole.problem));
@@ -95,6 +100,9 @@ TEST(DistributedGpuSlabs, DeterministicBits) {
   compare_slab_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7");
   compare_slab_bits<double>("nufft:type=1,n=12x50,m=400,prec=f64,tol=1e-11,batch=2");
   compare_slab_bits<float>("nufft:type=2,n=10x44,m=300,prec=f32,tol=1e-5,batch=2");
+  if (const int ranks = size_of(MPI_COMM_WORLD); ranks == 1 || ranks > 3) return;
+  compare_slab_bits<float>("nufft:type=1,n=8x10x28,m=400,prec=f32,tol=1e-4", "ranks=slabs(exchange=kernels)");
+  compare_slab_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7", "ranks=slabs(exchange=kernels)");
 }
 
 TEST(DistributedGpuSlabs, APointThatIsNotFiniteIsNamedOnAllRanks) {

@@ -172,7 +172,16 @@ TEST(RankPlanning, GpusTryTheExchangesThatThereAre) {
             (std::set<std::string>{"exchange=nccl", "exchange=host"}));
   EXPECT_EQ(exchanges({2, 1, {"shared", "", "several machines"}}),
             (std::set<std::string>{"exchange=mpi", "exchange=host"}));
-  EXPECT_EQ(exchanges({2, 1, {"shared", "not aware", ""}}), (std::set<std::string>{"exchange=peer", "exchange=host"}));
+  EXPECT_EQ(exchanges({2, 1, {"shared", "not aware", ""}}),
+            (std::set<std::string>{"exchange=kernels", "exchange=peer", "exchange=host"}));
+  EXPECT_EQ(exchanges({4, 1, {"shared", "not aware", ""}}), (std::set<std::string>{"exchange=peer", "exchange=host"}));
+  const RankPlanning two({2, 1, {"shared", "not aware", ""}}, gpu);
+  const auto untuned_has = [&](const char* token, const char* word) {
+    return two.untuned(parse_problem(token)).find(word) != std::string::npos;
+  };
+  EXPECT_TRUE(untuned_has("fft:type=c2c,n=32x32x32,prec=f32", "exchange=peer"));
+  EXPECT_TRUE(untuned_has("fft:type=c2c,n=512x512x512,prec=f32", "chunks=1,cut=planes,exchange=kernels"));
+  EXPECT_TRUE(untuned_has("fft:type=c2c,n=512x512x509,prec=f32", "exchange=peer"));
   const std::string untuned = RankPlanning({2, 1, {"", "", "several machines"}}, gpu).untuned(problem);
   EXPECT_NE(untuned.find("exchange=nccl"), std::string::npos) << untuned;
 }

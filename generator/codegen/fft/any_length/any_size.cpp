@@ -103,6 +103,8 @@ class ByDimension {
     line.n = n_;
     line.type = FftType::c2c;
     line.input = from.layout, line.output = to.layout;
+    if (from.where != BufferRef::Where::first) line.input_ranks.reset();
+    if (!last) line.output_ranks.reset();
     line.scale = last ? options_.scale : 1;
     line.in_place = from.where == to.where ? from.index == to.index
                                            : options_.in_place && from.where == BufferRef::Where::first &&
@@ -117,6 +119,8 @@ class ByDimension {
   }
 
   void dimension(int d, const Held& from, const Held& to, bool last) {
+    if (!has_codelets(options_.n[at(d)]) && (options_.input_ranks || options_.output_ranks))
+      throw Error(Status::unsupported, "arrays of several ranks: a length with a prime factor above 61");
     const bool r2c = d == 0 && options_.type == FftType::r2c, c2r = d == 0 && options_.type == FftType::c2r;
     const std::int64_t n = options_.n[at(d)], kept = r2c ? n / 2 + 1 : n;
     EmitOptions line = line_options(from, to, last);

@@ -120,6 +120,10 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, co
         BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
     if (it == program.constants.end()) program.constants.push_back(table);
   }
+  if (pass.spec.load.ranks || pass.spec.store.ranks) {
+    launch.arguments.push_back(BufferRef{BufferRef::Where::workspace, rank_addresses, 0});
+    program.workspace_bytes.resize(rank_addresses + 1, 0);
+  }
   launch.stage = "fft";
   launch.bytes = bytes_of(pass.spec, precision);
   launch.flops = flops_of(pass.spec);

@@ -26,6 +26,7 @@ void PassWriter::write_signature() {
     parameters += fmt::format(", const real2* __restrict__ turns{}", i);
   for (int i = 0; i < pass_.extra_tables; ++i)
     parameters += fmt::format(", const {}* __restrict__ table{}", table_is_complex(i) ? "real2" : "real", i);
+  if (pass_.load.ranks || pass_.store.ranks) parameters += ", const long long* __restrict__ ranks";
   line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}({}) {{", pass_.threads,
        pass_.blocks_per_multiprocessor, entry_, parameters);
 }
@@ -34,6 +35,8 @@ void PassWriter::write_kernel() {
   const std::int64_t count = most_registers(pass_);
   if (pass_.load_by == Load::bulk) write_bulk_fetch();
   if (pass_.load_by == Load::async) write_async_fetch();
+  if (pass_.load.ranks) write_rank_function("from", pass_.load);
+  if (pass_.store.ranks) write_rank_function("to", pass_.store);
   write_signature();
   indent_ = 2;
   line("const unsigned t = threadIdx.x;");

@@ -14,6 +14,24 @@ void PassWriter::write_port_pointer(const char* name, const char* base, const Po
        offset.empty() ? "" : " + (" + offset + ")");
 }
 
+// How far from home a value is.
+void PassWriter::write_rank_function(const char* side, const Port& port) {
+  const RankArrays& of = *port.ranks;
+  const char* const number = of.run * of.columns * of.planes > 0xffffffff ? "unsigned long long" : "unsigned";
+  line("FT_DEVICE long long {}_{}({} i, const long long* __restrict__ ranks) {{", entry_, side, number);
+  line("  const unsigned column = i / {} % {};", of.run, of.columns);
+  line("  if ({}(column * {} % 8 < {})) return 0;", of.others ? "" : "!", of.eighths, of.eighths);
+  if (of.by_planes)
+    line("  const unsigned at = i / {};", number_text(of.run * of.columns));
+  else
+    line("  const unsigned at = column;");
+  std::string owner;
+  for (std::size_t r = 0; r + 1 < of.ends.size(); ++r)
+    owner += fmt::format("at < {} ? ranks[{}] : ", of.ends[r], r + 1);
+  line("  return {}ranks[{}];", owner, of.ends.size());
+  line("}}");
+}
+
 PassWriter::Access PassWriter::begin_access(const Port& port, const Round& round, std::int64_t group,
                                             const char* pointer) {
   Access access;
@@ -26,6 +44,10 @@ PassWriter::Access PassWriter::begin_access(const Port& port, const Round& round
     line("{}{}* p = {}{};", &port == &pass_.load ? "const " : "", value_type(port), pointer,
          offset.empty() ? "" : " + (" + offset + ")");
     access.base = "p";
+    if (port.ranks)
+      line("const {} at_home = (reinterpret_cast<long long>(p) - ranks[0]) / {};",
+           port.ranks->run * port.ranks->columns * port.ranks->planes > 0xffffffff ? "unsigned long long" : "unsigned",
+           2 * real_size());
     for (std::size_t i = 0; i < port.bounds.size(); ++i)
       access.bound.push_back(define(fmt::format("b{}", i), port.bounds[i].index));
     for (std::size_t i = 0; i < port.windows.size(); ++i)
@@ -90,6 +112,13 @@ std::pair<std::string, std::string> PassWriter::element(const Port& port, const 
       position += fmt::format(" + {}ft_turned({}, {}, {} > {}) * {}", wide,
                               plus(access.turned[i], register_part(port.turned[i].index, round, e)), port.turned[i].n,
                               mirror, port.mirror.n / 2, number_text(port.turned[i].stride));
+  }
+  if (port.ranks) {
+    const bool load = &port == &pass_.load;
+    return {condition, fmt::format("*reinterpret_cast<{}{}*>(reinterpret_cast<{}char*>({} + ({})) + {}_{}(at_home + "
+                                   "({}), ranks))",
+                                   load ? "const " : "", value_type(port), load ? "const " : "", access.base, position,
+                                   entry_, load ? "from" : "to", position)};
   }
   return {condition, fmt::format("{}[{}]", access.base, position)};
 }

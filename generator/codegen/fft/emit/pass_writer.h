@@ -77,6 +77,7 @@ class PassWriter {
     std::vector<std::string> bound, window, factor, turned;
     std::string base, mirror;
   };
+  void write_rank_function(const char* side, const Port& port);
   void write_port_pointer(const char* name, const char* base, const Port& port, bool load);
   Access begin_access(const Port& port, const Round& round, std::int64_t group, const char* pointer);
   void define_factors(Access& access, const Port& port, const Round& round, std::int64_t group);

@@ -43,6 +43,7 @@ struct EmitOptions {
   // Element strides of x, y, z, w and the distance of the batch (as in ArrayLayout); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;
   std::array<DimensionHooks, most_dimensions> hooks;
+  std::optional<RankArrays> input_ranks, output_ranks;  // arrays of several ranks; complex, and loaded plainly
   bool tables =
       true;  // false: tables that take long to compute are zeros, for those who only ask whether kernels exist
   // Determines the grid sizes of persistent kernels (landing buffers); results do not depend on it.

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +80,21 @@ enum class Values {
   unfolded  // the complex line's spectrum, values 0..n-1 of `mirror`, becomes the real line's half spectrum, values 0..n: a
             // load takes the one from the array, a store writes the other to it
 };
+// An array of planes of `columns` rows of `run` values that several ranks hold, whose GPUs see each other's memory. A
+// kernel is told where these arrays are: its last parameter has the address of this rank's array, and the bytes from
+// there to the array of each rank (0: this one). Part `owner(i)` of columns, or of planes, belongs to a rank. Of its
+// values in such an array a kernel finds those of another rank's part there, for some rows, evenly spread, and the rest
+// at home; so one kernel may store some rows into the other GPU's memory, and the next one load the rest from there.
+struct RankArrays {
+  std::int64_t run = 1, columns = 1, planes = 1;
+  bool by_planes = false;          // parts are of planes, not of columns
+  std::vector<std::int64_t> ends;  // of the ranks' parts
+  int eighths = 8;                 // of the rows: those that are not at home
+  bool others = false;             // takes the other rows instead
+  friend bool operator==(const RankArrays&, const RankArrays&) = default;
+};
+// The workspace that has these addresses.
+inline constexpr int rank_addresses = 4;
 // One side of a kernel: its loads or its stores.
 struct Port {
   Index address;  // in elements (complex; real for Values::real and pairs), without the atoms of windowed dimensions
@@ -87,8 +103,9 @@ struct Port {
   std::vector<Bound> bounds;
   double scale = 1;
   Values values = Values::complex;
-  std::int64_t pair = 1;       // pairs
-  Window mirror;               // hermitian, folded, unfolded: the halved dimension (kind unused)
+  std::int64_t pair = 1;  // pairs
+  Window mirror;          // hermitian, folded, unfolded: the halved dimension (kind unused)
+  std::optional<RankArrays> ranks;
   std::vector<Window> turned;  // hermitian: the other dimensions that are still to be transformed (kind, kept unused)
 };
 

@@ -73,6 +73,10 @@ void Planner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, cons
       port.windows.push_back(window);
     }
   }
+  if (k == 0) spec.load.ranks = options_.input_ranks;
+  if (k + 1 == kernels()) spec.store.ranks = options_.output_ranks;
+  if (spec.load.ranks && spec.load_by != Load::plain)
+    refuse("rule load: values in the memory of other GPUs are loaded plainly");
   if (k == 0 && options_.type == FftType::r2c) spec.load.values = Values::real;
   if (k + 1 == kernels()) {
     spec.store.scale = options_.scale;
