@@ -39,7 +39,8 @@ class LongFft {
   LongFft(std::int64_t n, int sign, int threads);
   std::int64_t n() const { return rows_ * columns_; }
   std::int64_t bytes() const {
-    return work_.bytes() + copy_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_) + bytes_of(first_scalars_);
+    return work_.bytes() + copy_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_) +
+           bytes_of(first_scalars_);
   }
 
   // The whole transform; element i is at i * stride. work: n elements, neither in nor out; in == out is allowed.
