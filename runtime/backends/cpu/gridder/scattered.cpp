@@ -7,19 +7,13 @@
 #include "runtime/backends/cpu/base/team.h"
 #include "runtime/backends/cpu/gridder/engine.h"
 #include "runtime/backends/cpu/gridder/halo.h"
+#include "runtime/backends/cpu/gridder/share.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
 
 constexpr std::int64_t kPartialBytes = std::int64_t{4} << 20;  // of the grids of further threads
 constexpr double kWorthThreads = 4e4;                          // cycles: about what waking a thread takes
-
-struct Range {
-  std::int64_t begin, end;
-};
-Range share_of(std::int64_t count, std::int64_t share, std::int64_t shares) {
-  return {count * share / shares, count * (share + 1) / shares};
-}
 
 template <class T>
 class Scattered {
@@ -33,7 +27,7 @@ class Scattered {
     if (workers > 1 && batch_.count == 1 && is_long()) return spread_in_parts();
     const std::int64_t shares = std::min<std::int64_t>(is_long() ? workers : 1, batch_.count);
     parallel_for(workers, shares, [&](std::int64_t s, int worker) {
-      const Range mine = share_of(batch_.count, s, shares);
+      const Share mine = share_of(batch_.count, s, shares);
       for (std::int64_t b = mine.begin; b < mine.end; ++b) clear(grid(b));
       spread_blocks({0, blocks()}, mine, batch_.grids, e_.workspaces[worker]);
       for (std::int64_t b = mine.begin; b < mine.end; ++b) fold_halo(e_.spec.grid, e_.tiling.width - 1, 1, grid(b));
@@ -45,7 +39,7 @@ class Scattered {
     if (batch_.count > 1 && batch_.count >= workers) {
       const std::int64_t shares = workers;
       parallel_for(workers, shares, [&](std::int64_t s, int worker) {
-        const Range mine = share_of(batch_.count, s, shares);
+        const Share mine = share_of(batch_.count, s, shares);
         for (std::int64_t b = mine.begin; b < mine.end; ++b) fill_halo(e_.spec.grid, 1, grid(b));
         interpolate_blocks({0, blocks()}, mine, e_.workspaces[worker]);
       });
@@ -90,7 +84,7 @@ class Scattered {
       spread_blocks(share_of(blocks(), p, parts), {0, 1}, to, e_.workspaces[worker]);
     });
     parallel_for(e_.workers(), parts, [&](std::int64_t share) {
-      const Range mine = share_of(2 * elements, share, parts);
+      const Share mine = share_of(2 * elements, share, parts);
       T* const to = reinterpret_cast<T*>(batch_.grids);
       for (std::int64_t p = 1; p < parts; ++p) {
         const T* const from = reinterpret_cast<const T*>(e_.partial.data() + (p - 1) * elements);
@@ -116,7 +110,7 @@ class Scattered {
 
   // Calls one(block, b) for all of these blocks and transforms. Weights are evaluated once for the transforms.
   template <class F>
-  void each(Range blocks, Range transforms, std::int64_t ahead, Workspace<T>& work, F one) const {
+  void each(Share blocks, Share transforms, std::int64_t ahead, Workspace<T>& work, F one) const {
     const std::int64_t kept = transforms.end - transforms.begin > 1 ? static_cast<std::int64_t>(work.blocks.size()) : 1;
     for (std::int64_t k = blocks.begin; k < blocks.end; k += kept) {
       const std::int64_t n = std::min(kept, blocks.end - k);
@@ -130,7 +124,7 @@ class Scattered {
   }
 
   // grids: that of transform 0.
-  void spread_blocks(Range blocks, Range transforms, std::complex<T>* grids, Workspace<T>& work) const {
+  void spread_blocks(Share blocks, Share transforms, std::complex<T>* grids, Workspace<T>& work) const {
     const GridShape& g = e_.spec.grid;
     each(blocks, transforms, generator::prefetch_distance(e_.spec.spread), work,
          [&](const PointBlock<T>& block, std::int64_t b) {
@@ -144,7 +138,7 @@ class Scattered {
          });
   }
 
-  void interpolate_blocks(Range blocks, Range transforms, Workspace<T>& work) const {
+  void interpolate_blocks(Share blocks, Share transforms, Workspace<T>& work) const {
     const GridShape& g = e_.spec.grid;
     each(blocks, transforms, generator::prefetch_distance(e_.spec.interp), work,
          [&](const PointBlock<T>& block, std::int64_t b) {

@@ -12,18 +12,11 @@
 #include "fmt/format.h"
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/gridder/share.h"
 #include "runtime/backends/cpu/gridder/turns.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
-
-struct Share {
-  std::int64_t begin, end;
-};
-Share share_of(std::int64_t m, int thread, int threads) {
-  return {m / threads * thread + std::min<std::int64_t>(thread, m % threads),
-          m / threads * (thread + 1) + std::min<std::int64_t>(thread + 1, m % threads)};
-}
 
 // Up to this many points, one thread keeps what it located (16 to 32 bytes of a point are touched) and places it from the
 // cache instead of locating twice.
