@@ -2,12 +2,6 @@
 // array of whole planes (TranspositionShape::joined), and nothing is copied between the two steps: the last kernel of the
 // first one stores a half of what belongs to other ranks into their arrays, and the first kernel of the second one loads
 // the other half from where it is. So each step has the links for half of the bytes, hidden behind its memory traffic.
-//
-// With chunks, links have work beside all kernels: stores and loads have a quarter of the rows each, and half of them are
-// copied, out of a chunk while the next ones are transformed or, back, into it while earlier ones are.
-#include <algorithm>
-#include <map>
-
 #include "generator/planner/gpu_fft/program.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
 #include "runtime/backends/gpu/gpu_executor.h"
@@ -48,10 +42,6 @@ class GpuJoinedFft final : public RankExecutor {
     const TranspositionShape& middle = of_.middle;
     whole_ = checked_multiply(middle.planes.items() * middle.columns.items(), middle.run * middle.element, "planes");
     memory_.resize(joined_, whole_);
-    copies_ = plan.chunks.count > 1;
-    const std::int64_t chunks = std::clamp<std::int64_t>(of_.own_planes, 1, plan.chunks.count);
-    const Split parts = Split::even(of_.own_planes, static_cast<int>(chunks));
-    for (int c = 0; c < parts.parts(); ++c) chunks_.push_back({parts.begin(c), parts.size(c)});
     make(false);
   }
 
@@ -74,19 +64,18 @@ class GpuJoinedFft final : public RankExecutor {
       });
     });
     for (std::int64_t b = 0; b < problem_.batch; ++b) {
-      char* const here = space + b * of_.space_bytes();
+      const auto planes = [&] {
+        local.run([&] { clock_.time("planes", [&] { transform_planes(space + b * of_.space_bytes(), adjoint); }); });
+      };
       const auto lines = [&] {
         local.run(
             [&] { clock_.time("lines", [&] { transform_lines(spectrum + b * of_.spectrum_bytes(), adjoint); }); });
       };
       if (b > 0) local.run([&] { streams_.wait(Lane::work); });
       clock_.time("exchange", [&] { peers_.open(joined_.data()); });
-      to_columns ? local.run([&] { clock_.time("planes", [&] { planes_out(here, adjoint); }); }) : lines();
-      clock_.time("exchange", [&] {
-        local.run([&] { streams_.wait(Lane::exchange); });
-        peers_.meet();
-      });
-      to_columns ? lines() : local.run([&] { clock_.time("planes", [&] { planes_in(here, adjoint); }); });
+      to_columns ? planes() : lines();
+      clock_.time("exchange", [&] { peers_.meet(); });
+      to_columns ? lines() : planes();
     }
     local.run([&] { clock_.time("wait", [&] { streams_.wait(Lane::work); }); });
     local.always([&] { peers_.rethrow(); });
@@ -106,17 +95,15 @@ class GpuJoinedFft final : public RankExecutor {
   void make(bool adjoint) {
     if (made_[adjoint]) return;
     const bool to_columns = of_.to_spectrum != adjoint;
-    const SharedRows rows = shared_rows(of_.middle, copies_);
-    for (const cpu::LineRange& chunk : chunks_) {
-      if (chunk.count == 0 || planes_[adjoint].contains(chunk.count)) continue;
+    const SharedRows rows = shared_rows(of_.middle);
+    if (of_.own_planes > 0) {
       Problem plane = adjoint ? gpu::adjoint_problem(problem_) : problem_;
       plane.dim = problem_.dim - 1;
       plane.n[plane.dim] = 1;
-      plane.batch = chunk.count;
+      plane.batch = of_.own_planes;
       const bool weighted = adjoint && problem_.fft_type != FftType::c2c;
-      const int program = programs_.add(
+      planes_[adjoint] = programs_.add(
           generator::gpu_fft_ranks_program(plane, weighted, rows.of_planes_step(to_columns), programs_.traits()));
-      planes_[adjoint].emplace(chunk.count, program);
     }
     if (of_.lines > 0) {
       Problem lines;
@@ -142,64 +129,14 @@ class GpuJoinedFft final : public RankExecutor {
   gpu::ProgramSet::Ranks ranks() const { return {peers_.all(), ranks_.rank(), whole_}; }
   char* joined() const { return static_cast<char*>(joined_.data()); }
 
-  // Planes first. What is copied follows its chunk; the next one is begun before.
-  void planes_out(char* space, bool adjoint) {
-    for (std::size_t c = 0; c < chunks_.size(); ++c) {
-      transform_planes(space, chunks_[c], adjoint);
-      if (c > 0) copy_rows(chunks_[c - 1], true);
-      streams_.follow(Lane::exchange, Lane::work);
-    }
-    copy_rows(chunks_.back(), true);
-  }
-  void planes_in(char* space, bool adjoint) {
-    for (std::size_t c = 0; c < chunks_.size(); ++c) {
-      copy_rows(chunks_[c], false);
-      streams_.mark(static_cast<int>(c), Lane::exchange);
-      streams_.follow_mark(Lane::work, static_cast<int>(c));
-      transform_planes(space, chunks_[c], adjoint);
-    }
-  }
-  // Rows of these planes of this rank, to the ranks that have their columns or from them.
-  void copy_rows(const cpu::LineRange& planes, bool out) {
-    if (!copies_ || peers_.all().empty()) return;
-    const Split& columns = of_.middle.columns;
-    const std::int64_t row = of_.middle.run * of_.middle.element;
-    for (int other = 0; other < ranks_.size(); ++other) {
-      if (other == ranks_.rank()) continue;
-      auto* const there = static_cast<char*>(peers_.all()[static_cast<std::size_t>(other)]);
-      char *const to = out ? there : joined(), *const from = out ? joined() : there;
-      for (std::int64_t p = 0; p < planes.count; ++p) {
-        const std::int64_t plane = of_.middle.planes.begin(ranks_.rank()) + planes.first + p;
-        // Groups of columns that are copied; the first and the last one may be cut.
-        std::int64_t at = columns.begin(other);
-        while (at < columns.end(other)) {
-          const std::int64_t in_period = at % kCopyPeriod, skipped = kCopyPeriod - kCopied;
-          if (in_period < skipped) {
-            at += skipped - in_period;
-            continue;
-          }
-          const std::int64_t width = std::min(kCopyPeriod - in_period, columns.end(other) - at);
-          const std::int64_t groups =
-              width == kCopied ? (columns.end(other) - at - kCopied) / kCopyPeriod + 1 : std::int64_t{1};
-          const std::int64_t offset = (plane * columns.items() + at) * row;
-          streams_.copy(Lane::exchange, {to + offset, kCopyPeriod * row}, {from + offset, kCopyPeriod * row},
-                        width * row, groups);
-          at += (groups - 1) * kCopyPeriod + width;
-        }
-      }
-    }
-  }
-
-  void transform_planes(char* space, const cpu::LineRange& planes, bool adjoint) {
-    if (planes.count == 0 || peers_.all().empty()) return;
+  void transform_planes(char* space, bool adjoint) {
+    if (of_.own_planes == 0 || peers_.all().empty()) return;
     const std::int64_t plane = of_.spectrum_plane * of_.middle.element;
-    const std::int64_t space_plane = of_.space_plane * of_.space_element;
     const bool to_columns = of_.to_spectrum != adjoint;
-    const gpu::ProgramSet::Array own{space + planes.first * space_plane, planes.count * space_plane,
-                                     to_columns ? Access::in : Access::out};
-    const gpu::ProgramSet::Array kept{joined() + (of_.middle.planes.begin(ranks_.rank()) + planes.first) * plane,
-                                      planes.count * plane, Access::both};
-    programs_.run(planes_[adjoint].at(planes.count), to_columns ? own : kept, to_columns ? kept : own, ranks());
+    const gpu::ProgramSet::Array own{space, of_.space_bytes(), to_columns ? Access::in : Access::out};
+    const gpu::ProgramSet::Array kept{joined() + of_.middle.planes.begin(ranks_.rank()) * plane, of_.own_planes * plane,
+                                      Access::both};
+    programs_.run(planes_[adjoint], to_columns ? own : kept, to_columns ? kept : own, ranks());
   }
   void transform_lines(char* spectrum, bool adjoint) {
     if (peers_.all().empty()) return;
@@ -222,11 +159,8 @@ class GpuJoinedFft final : public RankExecutor {
   DeviceArray joined_;
   PeerArrays peers_;
   gpu::ProgramSet programs_;
-  std::int64_t whole_ = 0;  // bytes of the joined array
-  bool copies_ = false;
-  std::vector<cpu::LineRange> chunks_;                   // of this rank's planes
-  std::array<std::map<std::int64_t, int>, 2> planes_{};  // forward, adjoint: by how many
-  std::array<int, 2> lines_{};
+  std::int64_t whole_ = 0;                 // bytes of the joined array
+  std::array<int, 2> planes_{}, lines_{};  // forward, adjoint
   std::array<bool, 2> made_{}, warm_{};
   PassedArray space_, spectrum_;
   cpu::StageClock clock_;

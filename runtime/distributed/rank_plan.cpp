@@ -74,7 +74,7 @@ void parse_replicated(std::string_view argument, std::string_view family, Forced
 }
 
 // The arguments of `slabs(...)` and `pencils(...)`, each once and in any order.
-void parse_split(std::string_view arguments, std::string_view family, const Problem& problem, ForcedPlan& forced) {
+void parse_split(std::string_view arguments, std::string_view family, ForcedPlan& forced) {
   const bool slabs = forced.decomposition == Decomposition::slabs;
   Chunks chunks;
   std::string seen;
@@ -104,8 +104,8 @@ void parse_split(std::string_view arguments, std::string_view family, const Prob
   // One chunk of a transform is the whole of it, however it is cut.
   if (chunks.count == 1 && chunks.cut == Cut::columns) chunks.cut = Cut::planes;
   if (seen.find(",c") != std::string::npos) forced.chunks = chunks;  // chunks or cut
-  if (forced.exchange == Exchange::kernels && forced.chunks && !kernels_take(*forced.chunks, problem))
-    refuse(family, "kernels exchange in one chunk or, of an fft, in chunks of planes");
+  if (forced.exchange == Exchange::kernels && forced.chunks && *forced.chunks != Chunks{})
+    refuse(family, "kernels exchange whole arrays, in one chunk");
 }
 
 // Whether tiles of `side` cells leave no layer thinner than `least`.
@@ -140,7 +140,7 @@ ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
   forced.decomposition = name == "slabs" ? Decomposition::slabs : Decomposition::pencils;
   if (family == name) return forced;
   if (!family.ends_with(')') || family.size() < name.size() + 3) refuse(family, "its brackets hold nothing");
-  parse_split(family.substr(name.size() + 1, family.size() - name.size() - 2), family, problem, forced);
+  parse_split(family.substr(name.size() + 1, family.size() - name.size() - 2), family, forced);
   if (forced.balance && problem.kind == Kind::fft) refuse(family, "an fft has no points to balance");
   return forced;
 }
@@ -290,10 +290,6 @@ std::string no_kernels(const generator::Plan& local, const Problem& problem, int
     if (problem.n[d] < 2 || !generator::fft::has_codelets(problem.n[d]))
       return fmt::format("length {} is 1 or has a prime factor above 61", problem.n[d]);
   return {};
-}
-
-bool kernels_take(const Chunks& chunks, const Problem& problem) {
-  return chunks.cut == Cut::planes && (chunks.count == 1 || problem.kind == Kind::fft);
 }
 
 bool kernels_pay(const Problem& problem, int ranks) {

@@ -123,7 +123,6 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
 
 // Why kernels cannot exchange what this plan transforms; empty: they can, where GPUs see each other's memory.
 std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks);
-bool kernels_take(const Chunks& chunks, const Problem& problem);
 // Whether they should, where they can.
 bool kernels_pay(const Problem& problem, int ranks);
 

@@ -187,8 +187,7 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
         const int decomposition = balance == Balance::points ? 0 : 1;
         for (const Exchange way : exchanges()) {
           if (way == Exchange::kernels &&
-              (!runtime::distributed::kernels_take(chunks, problem) ||
-               !runtime::distributed::no_kernels(slabs.local, problem, crew_.ranks).empty()))
+              (chunks != Chunks{} || !runtime::distributed::no_kernels(slabs.local, problem, crew_.ranks).empty()))
             continue;
           slabs.exchange = way;
           collector.add(slabs,

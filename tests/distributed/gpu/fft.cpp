@@ -18,10 +18,9 @@ Options one_thread(const std::string& plan = "") {
 // NCCL and peers take two ranks.
 bool has_nccl() { return size_of(MPI_COMM_WORLD) > 1; }
 
-// Kernels exchange in 3D, among up to three ranks, in chunks of planes.
+// Kernels exchange whole arrays in 3D, of up to three ranks.
 bool takes_kernels(const Problem& problem, const std::string& arguments) {
-  if (problem.dim != 3 || size_of(MPI_COMM_WORLD) > 3) return false;
-  if (!arguments.empty() && arguments.find("cut=planes") == std::string::npos) return false;
+  if (problem.dim != 3 || !arguments.empty() || size_of(MPI_COMM_WORLD) > 3) return false;
   for (int d = 0; d < 3; ++d)
     if (problem.n[d] == 1 || problem.n[d] == 67) return false;
   return true;
@@ -78,8 +77,6 @@ TEST(DistributedGpuFft, OddAndPrimeAndTinySizes) {
 TEST(DistributedGpuFft, BatchesOfOneArray) {
   compare<double, D>("fft:type=r2c,n=8x10x12,prec=f64,batch=3", "", kInPlace);
   compare<F, float>("fft:type=c2r,n=7x6x5,prec=f32,batch=2,sign=1", "", kInPlace);
-  compare<D, D>("fft:type=c2c,n=7x15x11,prec=f64,batch=2", "chunks=2,cut=planes", kInPlace);
-  compare<F, float>("fft:type=c2r,n=6x23x9,prec=f32,sign=1", "chunks=9,cut=planes", kInPlace);
 }
 
 // Rows of half a megabyte: few and long ones, packed like any.
@@ -104,10 +101,8 @@ void compare_bits(const std::string& token) {
         << token << ' ' << chunks;
   }
   if (!has_nccl() || !takes_kernels(problem, "")) return;
-  for (const char* chunks : {"chunks=1", "chunks=3"}) {
-    options.plan = std::string("ranks=slabs(") + chunks + ",exchange=kernels)";
-    EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second)) << token;
-  }
+  options.plan = "ranks=slabs(exchange=kernels)";
+  EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second)) << token;
 }
 
 TEST(DistributedGpuFft, DeterministicBitsDoNotDependOnTheRanks) {
@@ -142,8 +137,7 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
   }
   EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host|peer|kernels"),
             Status::invalid_plan);
-  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(chunks=2,cut=columns,exchange=kernels)"), "chunks of planes"),
-            Status::invalid_plan);
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(chunks=2,exchange=kernels)"), "in one chunk"), Status::invalid_plan);
   if (has_nccl()) {
     const bool few = size_of(MPI_COMM_WORLD) <= 3;
     const Options kernels = one_thread("ranks=slabs(exchange=kernels)");
