@@ -174,6 +174,9 @@ template <class T>
 void spread_scattered(Engine<T>& engine, const Batch<T>& batch);  // zeroes the grids first
 template <class T>
 void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch);
+// What their threads' grids take at most; points need not be set.
+template <class T>
+std::int64_t most_partial_bytes(const Engine<T>& engine);
 // Interpolation families (interp.cpp).
 template <class T>
 void interpolate_tiles(Engine<T>& engine, const Batch<T>& batch);

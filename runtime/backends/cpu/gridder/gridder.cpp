@@ -178,6 +178,17 @@ class TiledGridder final : public Gridder<T> {
     return sum;
   }
 
+  std::int64_t more_bytes(std::int64_t m, std::int64_t count) const override {
+    const Tiling& t = e_.tiling;
+    const std::int64_t weights = kBlockPoints * (2 * t.slots + 2 * t.width) + 2 * kLine,
+                       block = static_cast<std::int64_t>(sizeof(PointBlock<T>) + sizeof(T) * weights),
+                       tile = static_cast<std::int64_t>(2 * sizeof(T)) * t.private_elements(),
+                       workspace =
+                           static_cast<std::int64_t>(sizeof(Workspace<T>)) + weight_blocks(m, count) * block + tile;
+    const std::int64_t threads = team_size(e_.spec.threads);
+    return threads * workspace + most_partial_bytes(e_);
+  }
+
  private:
   void check_sizes() const {
     const Tiling& t = e_.tiling;
@@ -258,13 +269,17 @@ class TiledGridder final : public Gridder<T> {
   }
 
   // A batch keeps the weights of many blocks, a single transform those of one block.
+  std::int64_t weight_blocks(std::int64_t m, std::int64_t count) const {
+    const Tiling& t = e_.tiling;
+    const std::int64_t bytes =
+        static_cast<std::int64_t>(sizeof(T)) * kBlockPoints * (2 * t.slots + (t.dim - 1) * t.width + 4);
+    const std::int64_t all = (m + kBlockPoints - 1) / kBlockPoints;
+    return count > 1 ? std::clamp<std::int64_t>(kBatchWeightBytes / bytes, 1, std::max<std::int64_t>(all, 1)) : 1;
+  }
+
   void make_workspaces(std::int64_t count) {
     const Tiling& t = e_.tiling;
-    const std::int64_t block_bytes =
-        static_cast<std::int64_t>(sizeof(T)) * kBlockPoints * (2 * t.slots + (t.dim - 1) * t.width + 4);
-    const std::int64_t all = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
-    const auto blocks =
-        static_cast<std::size_t>(count > 1 ? std::clamp<std::int64_t>(kBatchWeightBytes / block_bytes, 1, all) : 1);
+    const auto blocks = static_cast<std::size_t>(weight_blocks(e_.points.size(), count));
     if (e_.workspaces.empty()) e_.workspaces = std::vector<Workspace<T>>(team_size(e_.spec.threads));
     for (auto& w : e_.workspaces) {
       w.blocks.reserve(blocks);

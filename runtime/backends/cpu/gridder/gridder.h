@@ -94,6 +94,8 @@ class Gridder {
   virtual void interpolate(const std::complex<T>* grids, std::int64_t grid_distance, const std::complex<T>* factor,
                            std::complex<T>* values, std::int64_t value_distance, std::int64_t count) = 0;
   virtual std::int64_t bytes() const = 0;
+  // At most what calls for `count` transforms of `m` points take beyond bytes() and the points, before any were set.
+  virtual std::int64_t more_bytes(std::int64_t m, std::int64_t count) const = 0;
 };
 
 // Throws Error{unsupported} for a combination that no family covers (a width or a tile out of range, ...). Where points

@@ -55,9 +55,9 @@ class Scattered {
   }
 
   // Whether a single transform can be shared: other threads' grids must not take much memory.
-  static bool may_share(const Engine<T>& e) {
-    return (e.workers() - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>)) <=
-           kPartialBytes;
+  static bool may_share(const Engine<T>& e) { return partial_bytes(e, e.workers()) <= kPartialBytes; }
+  static std::int64_t partial_bytes(const Engine<T>& e, std::int64_t workers) {
+    return (workers - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>));
   }
 
  private:
@@ -164,6 +164,12 @@ bool may_spread_scattered(const Engine<T>& engine, std::int64_t count) {
   return !engine.block_unit.empty() && (count >= engine.workers() || Scattered<T>::may_share(engine));
 }
 template <class T>
+std::int64_t most_partial_bytes(const Engine<T>& engine) {
+  return engine.has_halo()
+             ? std::min(kPartialBytes, Scattered<T>::partial_bytes(engine, team_size(engine.spec.threads)))
+             : 0;
+}
+template <class T>
 void spread_scattered(Engine<T>& engine, const Batch<T>& batch) {
   Scattered<T>(engine, batch).spread();
 }
@@ -174,6 +180,8 @@ void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch) {
 
 template bool may_spread_scattered<float>(const Engine<float>&, std::int64_t);
 template bool may_spread_scattered<double>(const Engine<double>&, std::int64_t);
+template std::int64_t most_partial_bytes<float>(const Engine<float>&);
+template std::int64_t most_partial_bytes<double>(const Engine<double>&);
 template void spread_scattered<float>(Engine<float>&, const Batch<float>&);
 template void spread_scattered<double>(Engine<double>&, const Batch<double>&);
 template void interpolate_scattered<float>(Engine<float>&, const Batch<float>&);

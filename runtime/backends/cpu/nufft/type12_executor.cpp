@@ -89,6 +89,10 @@ class Type12Executor final : public Executor {
     use.needed = count_ < 0 ? use.held + std::min(problem_.m.value_or(0), most) * point : use.held;
     const std::int64_t more = std::max(forward_ ? forward_->more_bytes() : 0, backward_ ? backward_->more_bytes() : 0);
     use.needed += std::min(more, std::numeric_limits<std::int64_t>::max() - use.needed);
+    if (count_ < 0) {
+      const std::int64_t work = gridder_->more_bytes(problem_.m.value_or(0), chunk_);
+      use.needed += std::min(work, std::numeric_limits<std::int64_t>::max() - use.needed);
+    }
     return use;
   }
   std::span<const StageTime> stage_times() const override { return clock_.times(); }
