@@ -33,7 +33,7 @@ std::vector<db::PackPlan> plans_of(const char* name) {
 }
 
 TEST(ShippedPacks, AreWholeAndOfThisPlanLanguage) {
-  for (const char* name : {"h200.pack", "xeon.pack"}) {
+  for (const char* name : {"h100.pack", "h200.pack", "xeon.pack"}) {
     SCOPED_TRACE(name);
     const db::Lookup lookup = with_pack(name);
     ASSERT_EQ(lookup.layers().size(), 2u);
