@@ -125,9 +125,9 @@ TEST(ShippedPacks, LieBesideTheLibraryUnlessAnotherFolderIsNamed) {
   };
   EXPECT_EQ(packs(), 0) << "tests hide them";
   ::setenv("FOURTUNE_SHIPPED_PACKS", kFolder.c_str(), 1);
-  EXPECT_EQ(packs(), 2);
+  EXPECT_EQ(packs(), 3);
   ::unsetenv("FOURTUNE_SHIPPED_PACKS");
-  EXPECT_EQ(packs(), 2);
+  EXPECT_EQ(packs(), 3);
   ::setenv("FOURTUNE_SHIPPED_PACKS", "", 1);
 }
 
