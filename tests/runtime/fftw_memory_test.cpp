@@ -186,6 +186,11 @@ TEST(FftwMemory, FollowsFromEachKindOfNode) {
   EXPECT_EQ(reals("(dft-buffered-100-x7/9-2 (dft-direct-100-x7 \"n1\"))").scratch, 2 * 7 * 104);
   EXPECT_EQ(reals("(rdft2-rdft-r2hc-45/7-5 (rdft-nop))").scratch, 52);
   EXPECT_EQ(reals("(rdft-transpose-gcd-20x30-x2)").scratch, 600);
+  // Threads work at a time, so each has its line; Bluestein's tables are each one's, too.
+  const char* threads =
+      "(dft-thr-vrank>=1-x2/1)(dft-bluestein-7/20 (dft-direct-20))(dft-bluestein-7/20 (dft-direct-20))";
+  EXPECT_EQ(reals(threads).held, 2 * (2 * 7 + 2 * 20));
+  EXPECT_EQ(reals(threads).scratch, 2 * 20);
   // 8 numbers per column and 50 columns, then 2 (R - 1) <= 2 R of them for a step that prints no number.
   EXPECT_EQ(reals("(dft-ct-dit/4 (dftw-direct-4/8 \"t1_4\") (dft-direct-50-x4 \"n1_50\"))").held, 8 * 50);
   EXPECT_EQ(reals("(dft-ct-dit/4 (dftw-generic-dit-4-50 (dft-nop)) (dft-vrank>=1-x4/1 (dft-direct-50)))").held, 400);

@@ -81,8 +81,9 @@ class PrintedPlan {
   explicit PrintedPlan(std::string_view printed) {
     for (const char c : printed)
       if (!std::isspace(static_cast<unsigned char>(c))) text_ += c;
-    while (at_ < text_.size() && text_[at_] != '(') ++at_;
-    if (at_ < text_.size()) scratch_ = node().scratch;
+    // What threads do stands behind a node that says how many there are: "(dft-thr-vrank>=1-x4/1)(...)(...)".
+    for (; at_ < text_.size(); ++at_)
+      while (at_ < text_.size() && text_[at_] == '(') scratch_ = std::max(scratch_, node().scratch);
   }
   std::int64_t held() const { return held_; }
   std::int64_t scratch() const { return scratch_; }
