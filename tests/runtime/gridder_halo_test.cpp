@@ -50,12 +50,29 @@ class Halo {
     for (std::size_t j = 0; j < got.size(); ++j) ASSERT_LE(std::abs(got[j] - expected[j]), scale * size) << name();
   }
 
+  // What is held after use is at most what was promised before any points were set.
+  void check_memory() {
+    const auto own = make_gridder<T>(halo_);
+    const std::int64_t promised = own->bytes() + own->more_bytes(points_.size(), c_.batch);
+    set_points(*own);
+    std::vector<Complex> grids = array(halo_.grid, Complex(0));
+    own->spread(values_.data(), points_.size(), nullptr, grids.data(), halo_.grid.elements, c_.batch);
+    own->interpolate(grids.data(), halo_.grid.elements, nullptr, values_.data(), points_.size(), c_.batch);
+    constexpr std::int64_t kLists = 64 << 10;  // of tiles
+    const std::int64_t points = points_.size() * static_cast<std::int64_t>(4 + c_.dim * sizeof(T));
+    EXPECT_LE(own->bytes(), promised + points + kLists) << name();
+    EXPECT_GE(own->bytes() + kLists, promised / 8) << name();
+  }
+
  private:
   std::unique_ptr<Gridder<T>> gridder(const GridderSpec& spec) const {
     auto made = make_gridder<T>(spec);
-    made->set_points(points_.size(), points_.data(0, c_.dim), points_.data(1, c_.dim), points_.data(2, c_.dim),
-                     radians());
+    set_points(*made);
     return made;
+  }
+  void set_points(Gridder<T>& gridder) const {
+    gridder.set_points(points_.size(), points_.data(0, c_.dim), points_.data(1, c_.dim), points_.data(2, c_.dim),
+                       radians());
   }
   std::vector<Complex> array(const GridShape& shape, Complex filled) const {
     return std::vector<Complex>(static_cast<std::size_t>(shape.elements * c_.batch), filled);
@@ -93,6 +110,16 @@ TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
               Halo<double>({dim, width, threads, batch, points, kind}).check();
               if (HasFatalFailure()) return;
             }
+}
+
+TEST(GridderHalo, WhatThreadsTakeIsPromised) {
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const int threads : {1, 2, 28})
+      for (const int batch : {1, 12})
+        for (const std::int64_t points : {40, 20000}) {
+          Halo<float>({dim, 6, threads, batch, points, Kind::far}).check_memory();
+          Halo<double>({dim, 11, threads, batch, points, Kind::far}).check_memory();
+        }
 }
 
 TEST(GridderHalo, RowsAreWholeLinesAndHaveRoomForWindows) {
