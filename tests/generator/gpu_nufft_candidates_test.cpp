@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/known_devices.h"
+#include "base/layout.h"
 #include "fourtune/status.h"
 #include "generator/candidates.h"
 #include "generator/planner/gpu_nufft/choices.h"

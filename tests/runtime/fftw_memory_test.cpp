@@ -20,8 +20,10 @@
 // FFTW allocates by memalign, which nothing else here calls. These stand before the C library's for the whole program,
 // also for its libraries.
 #define FOURTUNE_SEEN_BY_FFTW __attribute__((visibility("default")))
+// NOLINTBEGIN(bugprone-reserved-identifier): the C library's names
 extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 extern "C" void __libc_free(void* memory);
+// NOLINTEND(bugprone-reserved-identifier)
 namespace {
 std::atomic<bool> counting{false};
 std::atomic<std::int64_t> live{0}, peak{0};

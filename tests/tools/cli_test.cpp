@@ -199,7 +199,8 @@ TEST_F(CommandLine, RunChecksEveryKindOfTransformAndItsAdjoint) {
       ASSERT_TRUE(result.is_object()) << token;
       EXPECT_TRUE(result["right"]) << token << (adjoint ? " adjoint: " : ": ") << result["error"];
       EXPECT_FALSE(result["stages"].empty()) << token;
-      EXPECT_EQ(result["execute_seconds"].size(), 1u);
+      EXPECT_GE(result["execute_seconds"].size(), 1u);
+      EXPECT_LE(result["execute_seconds"].size(), 2u) << "a disturbed one is repeated once";
     }
 }
 
