@@ -37,7 +37,7 @@ struct Measured {
   const char* date;
 };
 constexpr Measured measured[] = {{"h200", "H200", h200_rates, "2026-11-25"},
-                                 {"h100", "H100", h100_rates, "2026-11-25"}};
+                                 {"h100", "H100", h100_rates, "2026-11-26"}};
 
 }  // namespace
 
