@@ -27,11 +27,7 @@ void check(const Case& c) {
   SCOPED_TRACE(to_token(c.problem) + "  " + options.plan);
   const Experiment<T> experiment(c);
   Transform transform(to_token(c.problem), options);
-  experiment.set_points(transform);
-  const double allowed = allowed_error(c.problem);
-  EXPECT_LE(experiment.error(transform, false), allowed);
-  EXPECT_LE(experiment.error(transform, true), allowed);
-  EXPECT_LE(experiment.adjointness(transform), 20 * epsilon(c.problem.precision));
+  experiment.expect_right(transform, 20);
 }
 void check_either(const Case& c) { c.problem.precision == Precision::f32 ? check<float>(c) : check<double>(c); }
 

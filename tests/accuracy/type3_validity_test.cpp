@@ -18,6 +18,7 @@
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "runtime/validity.h"
+#include "tests/support/stored_winner.h"
 #include "tuner/measure/validate.h"
 
 namespace fourtune {
@@ -59,17 +60,9 @@ class Type3Validity : public ::testing::TestWithParam<Base> {
   std::filesystem::path store(const Problem& problem, const Plan& plan, int number) const {
     auto path = folder_ / fmt::format("{}.db", number);
     auto store = db::TuningStore::open_for_writing(path);
-    db::SessionStart start;
-    start.environment = runtime::environment_here(traits_);
-    const auto session = store.begin_session(start);
-    db::Run run;
-    run.problem = to_token(problem), run.plan = generator::to_text(plan, problem), run.samples_ns = {1000};
-    store.record_run(session, run);
-    db::Verdict verdict;
-    verdict.problem = run.problem, verdict.plan = run.plan, verdict.winner_ns = 1000;
-    verdict.validity = runtime::validity_of(problem);
-    store.record_verdict(session, verdict);
-    store.finish_session(session, db::SessionEnd::complete);
+    test::store_winner(store, runtime::environment_here(traits_),
+                       test::right_run(to_token(problem), generator::to_text(plan, problem)),
+                       runtime::validity_of(problem));
     return path;
   }
 

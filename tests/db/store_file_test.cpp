@@ -8,6 +8,7 @@
 #include "db/limits.h"
 #include "db/lookup.h"
 #include "tests/db/support.h"
+#include "tests/support/read_store.h"
 
 namespace fourtune::db::testing {
 namespace {
@@ -36,24 +37,12 @@ fs::path make_store(const TempFolder& folder) {
   return folder / "tuning.db";
 }
 
-// Reads everything that a program can ask of a store.
-void read_all(const TuningStore& store) {
-  store.winners();
-  store.verdicts();
-  store.sessions();
-  const auto environments = store.environments();
-  for (const std::string& problem : store.problems()) {
-    store.runs(problem);
-    for (const Environment& environment : environments) store.runner_ups(problem, environment);
-  }
-}
-
 // Expects that readers (of both kinds), writer and lookup refuse the file with this fault, and that no byte of it
 // changes.
 void expect_refused(const fs::path& path, StoreFault fault) {
   const std::string before = bytes_of(path);
-  EXPECT_EQ(fault_of([&] { read_all(TuningStore::open_for_reading(path)); }), fault);
-  EXPECT_EQ(fault_of([&] { read_all(TuningStore::open_for_reading(path, OpenAs::immutable)); }), fault);
+  EXPECT_EQ(fault_of([&] { test::read_whole_store(TuningStore::open_for_reading(path)); }), fault);
+  EXPECT_EQ(fault_of([&] { test::read_whole_store(TuningStore::open_for_reading(path, OpenAs::immutable)); }), fault);
   EXPECT_EQ(fault_of([&] { TuningStore::open_for_writing(path, 100); }), fault);
   const Lookup lookup = Lookup::load(path);
   EXPECT_FALSE(lookup.layers()[0].usable);
@@ -147,7 +136,7 @@ TEST(StoreFile, WithASessionThatBreaksTheRulesIsRefusedWhenReadingIt) {
     const fs::path path = make_store(folder);
     raw_sql(path, std::string("PRAGMA ignore_check_constraints = ON; ") + sql);
     SCOPED_TRACE(sql);
-    EXPECT_EQ(fault_of([&] { read_all(TuningStore::open_for_reading(path)); }), StoreFault::damaged);
+    EXPECT_EQ(fault_of([&] { test::read_whole_store(TuningStore::open_for_reading(path)); }), StoreFault::damaged);
   }
 }
 
@@ -181,7 +170,7 @@ TEST(StoreFile, WithFlippedBytesGivesAnAnswerOrAnErrorButNeverCrashes) {
     write_bytes(path, bytes);
     bool opened = false;
     try {
-      read_all(TuningStore::open_for_reading(path));
+      test::read_whole_store(TuningStore::open_for_reading(path));
       const Lookup lookup = Lookup::load({}, std::vector{path});
       for (const LookupEntry& entry : lookup.entries()) {
         ++served;

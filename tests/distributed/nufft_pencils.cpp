@@ -112,20 +112,8 @@ TEST(NufftPencils, PointsInOneCorner) {
 }
 
 TEST(NufftPencils, PointsCanBeSetAgain) {
-  const std::string token = "nufft:type=1,n=20x24x22,m=900,prec=f64,tol=1e-7";
-  const Whole<double> whole = draw<double>(token, 3);
-  const auto right = direct(whole, false, ModeOrder::centred);
-  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), forced(by_pencils(grids().back())));
-  for (const Deal deal : {Deal::even, Deal::all_on_last, Deal::uneven}) {
-    const Range mine = dealt(deal, 900, transform.rank(), transform.ranks());
-    transform.set_points(
-        {mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin, whole.x[2].data() + mine.begin});
-    const Part part = transform.modes();
-    std::vector<std::complex<double>> modes(static_cast<std::size_t>(part.count()));
-    std::vector<std::complex<double>> values(whole.points.begin() + mine.begin, whole.points.begin() + mine.end);
-    transform.execute(values.data(), modes.data());
-    EXPECT_LE(error_of(gathered(modes, whole.problem.n, part, 1, MPI_COMM_WORLD), right), allowed_error(whole.problem));
-  }
+  const Options options = forced(by_pencils(grids().back()));
+  EXPECT_LE(error_where_points_are_set_again("nufft:type=1,n=20x24x22,m=900,prec=f64,tol=1e-7", options), 1);
 }
 
 // Bits -------------------------------------------------------------------------------------------------------------

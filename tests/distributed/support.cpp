@@ -184,6 +184,28 @@ std::vector<std::complex<T>> result_of(const Whole<T>& whole, const Way& way, st
                   : gathered(values, way.deal, *p.m, p.batch, way.comm);
 }
 
+double error_where_points_are_set_again(const std::string& token, const Options& options) {
+  constexpr std::int64_t kPoints = 900;
+  Problem problem = parse_problem(token);
+  problem.m = kPoints;
+  const Whole<double> whole = draw<double>(to_token(problem), 3);
+  const auto right = direct(whole, false, ModeOrder::centred);
+  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), options);
+  double worst = 0;
+  for (const Deal deal : {Deal::even, Deal::all_on_last, Deal::uneven}) {
+    const Range mine = dealt(deal, kPoints, transform.rank(), transform.ranks());
+    transform.set_points(
+        {mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin, whole.x[2].data() + mine.begin});
+    const Part part = transform.modes();
+    std::vector<std::complex<double>> modes(static_cast<std::size_t>(part.count()));
+    std::vector<std::complex<double>> values(whole.points.begin() + mine.begin, whole.points.begin() + mine.end);
+    transform.execute(values.data(), modes.data());
+    const double error = error_of(gathered(modes, problem.n, part, 1, MPI_COMM_WORLD), right) / allowed_error(problem);
+    worst = std::isfinite(error) ? std::max(worst, error) : HUGE_VAL;
+  }
+  return worst;
+}
+
 Status status_of(const std::function<void()>& work, std::string* message) {
   try {
     work();

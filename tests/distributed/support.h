@@ -91,6 +91,10 @@ std::vector<std::complex<double>> direct(const Whole<T>& whole, bool adjoint, Mo
 template <class T>
 std::vector<std::complex<T>> result_of(const Whole<T>& whole, const Way& way, std::string* explain = nullptr);
 
+// The greatest error, in units of what is allowed, of a type 1 in 3D on all ranks that gets its 900 points dealt in one
+// way after another. Its token may leave m out.
+double error_where_points_are_set_again(const std::string& token, const Options& options);
+
 // Copies a part of an array of these sizes; `put` is the reverse.
 template <class T>
 std::vector<T> take(const std::vector<T>& whole, const Sizes& sizes, const Part& part, std::int64_t batch);

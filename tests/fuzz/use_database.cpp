@@ -9,6 +9,7 @@
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/read_store.h"
 #include "tuner/report/report.h"
 
 namespace fourtune::fuzz {
@@ -26,16 +27,7 @@ std::string bytes_of(const std::filesystem::path& path) {
 
 void read_all(const std::filesystem::path& path, db::OpenAs as) {
   const auto store = db::TuningStore::open_for_reading(path, as);
-  store.winners();
-  store.verdicts();
-  store.sessions();
-  const auto environments = store.environments();
-  for (const std::string& problem : store.problems()) {
-    store.runs(problem);
-    for (const db::Environment& environment : environments)
-      for (const db::PlanHistory& plan : store.history(problem, environment))
-        store.wisdom(problem, plan.plan, environment);
-  }
+  test::read_whole_store(store);
   for (const auto format : {tuner::Format::table, tuner::Format::csv, tuner::Format::json})
     require(!tuner::format_rows(tuner::show_rows(store, {}), format).empty(), "show says something");
 }

@@ -25,6 +25,7 @@
 #include "runtime/environment.h"
 #include "tests/runtime/transform_support.h"
 #include "tests/support/program.h"
+#include "tests/support/stored_winner.h"
 #include "tuner/measure/evaluate.h"
 
 namespace fourtune::runtime::cuda {
@@ -74,16 +75,7 @@ class TwoGpus : public ::testing::Test {
   }
   // Adds a plan that was tuned on that device.
   static void add_verdict(db::TuningStore& store, int device, const std::string& token, const std::string& plan) {
-    db::SessionStart start;
-    start.environment = environment_here(backend().traits(device));
-    const auto session = store.begin_session(start);
-    db::Run run;
-    run.problem = token, run.plan = plan, run.samples_ns = {1000};
-    store.record_run(session, run);
-    db::Verdict verdict;
-    verdict.problem = token, verdict.plan = plan, verdict.winner_ns = 1000;
-    store.record_verdict(session, verdict);
-    store.finish_session(session, db::SessionEnd::complete);
+    test::store_winner(store, environment_here(backend().traits(device)), test::right_run(token, plan));
   }
   std::int64_t kernels_for(const std::string& target) const {
     if (!std::filesystem::exists(kernels_)) return 0;

@@ -38,11 +38,7 @@ void check(const NufftCase& c, const Options& options) {
   NufftExperiment<T> experiment(c);
   experiment.use(*memory);
   Transform transform(to_token(c.problem), options);
-  experiment.set_points(transform);
-  const double allowed = allowed_error(c.problem);
-  EXPECT_LE(experiment.error(transform, false), allowed);
-  EXPECT_LE(experiment.error(transform, true), allowed);
-  EXPECT_LE(experiment.adjointness(transform), 40 * epsilon(c.problem.precision));
+  experiment.expect_right(transform, 40);
 }
 void check_either(const NufftCase& c) {
   Options options = on_gpu(generator::to_text(c.plan, c.problem));

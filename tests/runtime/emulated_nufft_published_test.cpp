@@ -30,10 +30,7 @@ void check(const NufftCase& c, const std::string& plan) {
   SCOPED_TRACE(to_token(c.problem) + "  " + plan);
   const NufftExperiment<T> experiment(c);
   Transform transform(to_token(c.problem), emulated(plan));
-  experiment.set_points(transform);
-  EXPECT_LE(experiment.error(transform, false), allowed_error(c.problem));
-  EXPECT_LE(experiment.error(transform, true), allowed_error(c.problem));
-  EXPECT_LE(experiment.adjointness(transform), (c.problem.type == 3 ? 100 : 40) * epsilon(c.problem.precision));
+  experiment.expect_right(transform, c.problem.type == 3 ? 100 : 40);
   const MemoryUse use = transform.memory();
   EXPECT_EQ(use.held, use.needed);
 }

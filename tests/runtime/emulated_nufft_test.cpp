@@ -29,11 +29,7 @@ void check(const NufftCase& c) {
   SCOPED_TRACE(to_token(c.problem) + "  " + options.plan);
   const NufftExperiment<T> experiment(c);
   Transform transform(to_token(c.problem), options);
-  experiment.set_points(transform);
-  const double allowed = allowed_error(c.problem);
-  EXPECT_LE(experiment.error(transform, false), allowed);
-  EXPECT_LE(experiment.error(transform, true), allowed);
-  EXPECT_LE(experiment.adjointness(transform), 40 * epsilon(c.problem.precision));
+  experiment.expect_right(transform, 40);
   const MemoryUse use = transform.memory();
   EXPECT_EQ(use.held, use.needed);
 }

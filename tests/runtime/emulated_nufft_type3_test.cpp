@@ -80,13 +80,8 @@ TEST_P(EmulatedNufftType3Covering, MeetsTheToleranceForwardAndAdjoint) {
                                         to_string(precision), tol, at[6] ? 3 : 2));
   SCOPED_TRACE(to_token(c.problem) + "  " + plan);
   Transform transform(to_token(c.problem), emulated(plan));
-  const auto run = [&](auto experiment) {
-    experiment.set_points(transform);
-    EXPECT_LE(experiment.error(transform, false), allowed_error(c.problem));
-    EXPECT_LE(experiment.error(transform, true), allowed_error(c.problem));
-    EXPECT_LE(experiment.adjointness(transform), 100 * epsilon(precision));
-  };
-  precision == Precision::f32 ? run(NufftExperiment<float>(c)) : run(NufftExperiment<double>(c));
+  precision == Precision::f32 ? NufftExperiment<float>(c).expect_right(transform, 100)
+                              : NufftExperiment<double>(c).expect_right(transform, 100);
 }
 INSTANTIATE_TEST_SUITE_P(Pairs, EmulatedNufftType3Covering, testing::ValuesIn(test::pairwise({3, 2, 3, 3, 3, 4, 2})));
 

@@ -27,6 +27,7 @@
 #include "runtime/environment.h"
 #include "runtime/neighbour.h"
 #include "runtime/validity.h"
+#include "tests/support/stored_winner.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -96,12 +97,9 @@ class PlanSources : public testing::Test {
   }
   void tune_by_the_user(std::int64_t cap) const {
     auto store = db::TuningStore::open_for_writing(folder_ / "user.db");
-    db::SessionStart start;
-    start.environment = environment_here(traits_);
-    db::Verdict verdict;
-    verdict.problem = to_token(parse_problem(kSmall2d)), verdict.plan = plan(cap), verdict.winner_ns = 1000;
-    verdict.validity = validity_of(parse_problem(kSmall2d));
-    store.record_verdict(store.begin_session(start), verdict);
+    const Problem problem = parse_problem(kSmall2d);
+    test::store_winner(store, environment_here(traits_), test::right_run(to_token(problem), plan(cap)),
+                       validity_of(problem));
   }
   // The cap of the plan that a transform with these options runs; 0: that of the model.
   static std::int64_t cap_of(const Options& options, const char* token = kSmall2d) {

@@ -18,6 +18,7 @@
 #include "runtime/environment.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
+#include "tests/support/stored_winner.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -42,20 +43,14 @@ class Resolve : public testing::Test {
                               const db::Environment& measured) {
     auto path = folder_ / name;
     auto store = db::TuningStore::open_for_writing(path);
-    db::SessionStart start;
-    start.environment = measured;
-    const auto session = store.begin_session(start);
-    db::Run run;
-    run.problem = token, run.plan = plan, run.samples_ns = {1000}, run.wisdom = "some wisdom";
-    store.record_run(session, run);
-    db::Verdict verdict;
-    verdict.problem = token, verdict.plan = plan, verdict.winner_ns = 1000;
+    db::Run run = test::right_run(token, plan);
+    run.wisdom = "some wisdom";
+    std::string validity;
     try {
-      verdict.validity = validity_of(parse_problem(token));
+      validity = validity_of(parse_problem(token));
     } catch (const Error&) {
     }
-    store.record_verdict(session, verdict);
-    store.finish_session(session, db::SessionEnd::complete);
+    test::store_winner(store, measured, run, validity);
     return path;
   }
   // A plan that the model would not choose.

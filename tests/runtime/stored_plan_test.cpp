@@ -15,6 +15,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/environment.h"
 #include "runtime/validity.h"
+#include "tests/support/stored_winner.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -84,12 +85,8 @@ class StoredPlan : public testing::Test {
     generator::Plan plan = default_plan(problem);
     plan.cpu().spread.cap = cap;
     auto store = db::TuningStore::open_for_writing(path_, 1000, db::Journal::rollback);
-    db::SessionStart start;
-    start.environment = environment_here(picky().traits());
-    db::Verdict verdict;
-    verdict.problem = token, verdict.plan = generator::to_text(plan, problem), verdict.winner_ns = 1000;
-    verdict.validity = validity_of(problem);
-    store.record_verdict(store.begin_session(start), verdict);
+    test::store_winner(store, environment_here(picky().traits()),
+                       test::right_run(token, generator::to_text(plan, problem)), validity_of(problem));
   }
   static generator::Plan default_plan(const Problem& problem) {
     generator::Plan plan = generator::default_plan(problem, picky().traits());

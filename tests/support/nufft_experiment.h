@@ -2,6 +2,8 @@
 // adjointness.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -118,6 +120,15 @@ class NufftExperiment {
     }
     for (std::size_t j = 0; j < back.size(); ++j) right += Complex(points_[j]) * std::conj(Complex(back[j]));
     return std::abs(left - right) / std::sqrt(norm_a * norm_b);
+  }
+
+  // Sets the points, and holds execute and the adjoint against the bound and, in epsilons, against each other.
+  void expect_right(Transform& transform, double epsilons) const {
+    set_points(transform);
+    const double allowed = allowed_error(problem_);
+    EXPECT_LE(error(transform, false), allowed);
+    EXPECT_LE(error(transform, true), allowed);
+    EXPECT_LE(adjointness(transform), epsilons * epsilon(problem_.precision));
   }
 
  private:

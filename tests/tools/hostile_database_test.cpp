@@ -8,6 +8,7 @@
 #include "fourtune/device_traits.h"
 #include "runtime/environment.h"
 #include "tests/support/program.h"
+#include "tests/support/stored_winner.h"
 
 namespace fourtune::test {
 namespace {
@@ -23,15 +24,9 @@ class HostileDatabase : public testing::Test {
   }
   void store(const std::string& plan, const std::string& message = {}) {
     auto store = db::TuningStore::open_for_writing(folder / "own.db", 1000, db::Journal::rollback);
-    db::SessionStart start;
-    start.environment = runtime::environment_here(cpu_traits());
-    const auto session = store.begin_session(start);
-    db::Run run;
-    run.problem = kSmallFft, run.plan = plan, run.samples_ns = {1000}, run.message = message;
-    store.record_run(session, run);
-    db::Verdict verdict;
-    verdict.problem = kSmallFft, verdict.plan = plan, verdict.winner_ns = 1000;
-    store.record_verdict(session, verdict);
+    db::Run run = right_run(kSmallFft, plan);
+    run.message = message;
+    store_winner(store, runtime::environment_here(cpu_traits()), run);
   }
   void sql(const std::string& statement) {
     sqlite3* connection = nullptr;

@@ -11,6 +11,7 @@
 #include "fourtune/device_traits.h"
 #include "runtime/environment.h"
 #include "tests/support/program.h"
+#include "tests/support/stored_winner.h"
 
 namespace fourtune::test {
 namespace {
@@ -92,15 +93,9 @@ TEST_F(Sensors, ExplainSaysAtWhichClocksTheStoredPlanWasMeasured) {
   const std::string token = "fft:type=c2c,n=8,prec=f64", plan = "cpu;threads=1;fft=rows(rigor=measure,block=64)";
   const auto store = [&](const std::string& state) {
     auto database = db::TuningStore::open_for_writing(folder / "own.db", 1000, db::Journal::rollback);
-    db::SessionStart start;
-    start.environment = runtime::environment_here(cpu_traits());
-    const auto session = database.begin_session(start);
-    db::Run run;
-    run.problem = token, run.plan = plan, run.samples_ns = {1000}, run.state = state;
-    database.record_run(session, run);
-    db::Verdict verdict;
-    verdict.problem = token, verdict.plan = plan, verdict.winner_ns = 1000;
-    database.record_verdict(session, verdict);
+    db::Run run = right_run(token, plan);
+    run.state = state;
+    store_winner(database, runtime::environment_here(cpu_traits()), run);
   };
   const auto explained = [&](std::vector<std::string> more = {}) {
     std::vector<std::string> words{"explain", token, "--backend", "cpu", "--json"};

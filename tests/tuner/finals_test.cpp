@@ -11,6 +11,7 @@
 #include "db/lookup.h"
 #include "runtime/environment.h"
 #include "runtime/validity.h"
+#include "tests/support/stored_winner.h"
 #include "tests/tuner/fake_backend.h"
 #include "tuner/session/session.h"
 
@@ -113,17 +114,9 @@ class Finals : public ::testing::Test {
   static db::Environment here() { return runtime::environment_here(FakeBackend().traits()); }
   // Records the result of an earlier session: a plan that was right and won.
   void record_winner(const std::string& plan, std::int64_t ns, const std::string& token = kToken) {
-    db::SessionStart start;
-    start.environment = here();
-    const auto session = store_.begin_session(start);
-    db::Run run;
-    run.problem = token, run.plan = plan, run.samples_ns = Samples(5, ns), run.error = 1e-15;
-    store_.record_run(session, run);
-    db::Verdict verdict;
-    verdict.problem = token, verdict.plan = plan, verdict.winner_ns = static_cast<double>(ns);
-    verdict.validity = runtime::validity_of(parse_problem(token));
-    store_.record_verdict(session, verdict);
-    store_.finish_session(session, db::SessionEnd::complete);
+    db::Run run = test::right_run(token, plan);
+    run.samples_ns = Samples(5, ns), run.error = 1e-15;
+    test::store_winner(store_, here(), run, runtime::validity_of(parse_problem(token)));
   }
   // Blocks 30 (the untuned default) to 33 in the order of their estimates.
   ProblemReport tune(int last = 33) {

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "runtime/environment.h"
+#include "tests/support/stored_winner.h"
 #include "tests/tuner/fake_backend.h"
 #include "tuner/measure/benchmark.h"
 #include "tuner/measure/evaluate.h"
@@ -176,15 +177,9 @@ TEST_F(Session, TheIncumbentStaysUnlessItIsBeatenByMoreThanNoise) {
 // The row says that the plan was right; only its result shows that it is not.
 TEST_F(Session, AnIncumbentWhoseResultIsWrongIsReplacedAndNotServedAgain) {
   auto store = open();
-  db::SessionStart start;
-  start.environment = here();
-  const auto session = store.begin_session(start);
-  db::Run run;
-  run.problem = token, run.plan = text(7), run.samples_ns = {1000, 1000, 1000}, run.error = 1e-16;
-  store.record_run(session, run);
-  db::Verdict verdict;
-  verdict.problem = token, verdict.plan = text(7), verdict.winner_ns = 1000;
-  const db::VerdictId wrong = store.record_verdict(session, verdict);
+  db::Run run = test::right_run(token, text(7));
+  run.samples_ns = {1000, 1000, 1000}, run.error = 1e-16;
+  const db::VerdictId wrong = test::store_winner(store, here(), run);
   ASSERT_EQ(store.winner(token, here())->plan, text(7));
   LocalEvaluator evaluator(backend);
   for (int again = 0; again < 2; ++again) {

@@ -15,6 +15,7 @@
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "runtime/validity.h"
+#include "tests/support/stored_winner.h"
 
 namespace fourtune::tools {
 namespace {
@@ -45,13 +46,8 @@ class RanksDatabase : public testing::Test {
 
   void store(const std::string& token, const std::string& plan, const Crew& crew) {
     auto store = db::TuningStore::open_for_writing(file());
-    db::SessionStart start;
-    start.environment = environment_of(crew, runtime::environment_here(rank_device()));
-    const auto session = store.begin_session(start);
-    db::Verdict verdict;
-    verdict.problem = token, verdict.plan = plan, verdict.winner_ns = 1e6;
-    verdict.validity = runtime::validity_of(parse_problem(token));
-    store.record_verdict(session, verdict);
+    test::store_winner(store, environment_of(crew, runtime::environment_here(rank_device())),
+                       test::right_run(token, plan, 1'000'000), runtime::validity_of(parse_problem(token)));
   }
   runtime::distributed::ChosenPlan chosen(const std::string& token, const Crew& crew, const Options& options = {}) {
     const db::Lookup lookup = db::Lookup::load(file());
