@@ -6,10 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fourtune/fourtune.h"
@@ -152,12 +156,20 @@ TEST(Docs, EveryLanguageHasAPageWithAWholeProgram) {
 TEST(Docs, TheFigureOfTheReadmeIsDrawnFromTheMeasurements) {
   if (!has_program("gnuplot") || !has_program("python3")) GTEST_SKIP() << "no gnuplot or no Python 3";
   const ScratchFolder folder;
-  const Finished done = run_program({(kRoot / "tools/draw_speed").string(), "speed.png"}, folder.path());
+  const Finished done = run_program({(kRoot / "tools/draw_speed").string(), folder.path().string()});
   EXPECT_EQ(done.code, 0) << done.err;
-  // Both are drawn, and README shows both.
-  for (const char* name : {"speed.png", "speed-dark.png"}) {
+  // README has figures for light and dark pages, and the page of each device has one.
+  std::vector<std::pair<std::string, std::string>> shown{{"README.md", "=\"docs/figures/speed.png\""},
+                                                         {"README.md", "=\"docs/figures/speed-dark.png\""}};
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs/measurements"))
+    if (const fs::path page = entry.path().filename(); page.extension() == ".md" && page != "README.md")
+      shown.emplace_back("docs/measurements/" + page.string(), "](../figures/speed-" + page.stem().string() + ".png)");
+  EXPECT_GE(shown.size(), 6u);
+  for (const auto& [page, link] : shown) {
+    EXPECT_NE(read_text(kRoot / page).find(link), std::string::npos) << page << " has no " << link;
+    const auto at = link.find("speed");
+    const std::string name = link.substr(at, link.find(".png") + 4 - at);
     EXPECT_EQ(read_text(folder / name).substr(1, 3), "PNG") << name;
-    EXPECT_NE(read_text(kRoot / "README.md").find("=\"docs/figures/" + std::string(name) + "\""), std::string::npos);
     EXPECT_TRUE(fs::exists(kRoot / "docs/figures" / name)) << name;
   }
   EXPECT_NE(read_text(folder / "speed.png"), read_text(folder / "speed-dark.png"));
@@ -224,15 +236,42 @@ TEST(Docs, TheIndexNamesEveryPage) {
   }
 }
 
+// What links to the headings of a page name, as code forges make it from their words.
+std::set<std::string> anchors_of(const fs::path& page) {
+  std::set<std::string> all;
+  std::istringstream lines(read_text(page));
+  bool code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) code = !code;
+    if (code || !line.starts_with("#")) continue;
+    std::string anchor;
+    for (const char c : line.substr(line.find(' ') + 1)) {
+      const auto letter = static_cast<unsigned char>(c);
+      if (letter >= 0x80 || std::isalnum(letter) || c == '-' || c == '_')
+        anchor += static_cast<char>(std::tolower(letter));
+      if (c == ' ') anchor += '-';
+    }
+    all.insert(anchor);
+  }
+  return all;
+}
+
 TEST(Docs, LinksLeadSomewhere) {
-  static const std::regex link("\\]\\(([^)#:]+)(#[^)]*)?\\)");
-  int seen = 0;
+  static const std::regex link("\\]\\(([^)#:]*)(#([^)]*))?\\)");
+  int seen = 0, anchors = 0;
   for (const std::string& page : pages()) {
     const std::string text = read_text(kRoot / page);
-    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at, ++seen)
-      EXPECT_TRUE(fs::exists((kRoot / page).parent_path() / (*at)[1].str())) << page << " links " << (*at)[1];
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at, ++seen) {
+      const std::string name = (*at)[1], anchor = (*at)[3];
+      const fs::path target = name.empty() ? kRoot / page : (kRoot / page).parent_path() / name;
+      EXPECT_TRUE(fs::exists(target)) << page << " links " << name;
+      if (anchor.empty() || target.extension() != ".md" || !fs::exists(target)) continue;
+      EXPECT_TRUE(anchors_of(target).contains(anchor)) << page << " links " << name << '#' << anchor;
+      ++anchors;
+    }
   }
   EXPECT_GT(seen, 3);
+  EXPECT_GT(anchors, 3);
 }
 
 }  // namespace
