@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-// A copy of the vector in the GPU's memory; of other memory CUDA says so by itself when it is used.
+// A copy of the vector in the GPU's memory; null where there is no room, and the transform refuses null arrays.
 template <class T>
 T* on_device(const std::vector<T>& values) {
   void* memory = nullptr;
