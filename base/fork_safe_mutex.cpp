@@ -18,7 +18,7 @@ struct ForkSafeMutexes {
   static void after_in_parent() {
     for (ForkSafeMutex* m = held; m; m = m->next_) m->unlock();
   }
-  // The owner has another thread id in the child, so the child must not unlock; it creates the mutex anew instead.
+  // The owner has another thread id in the child, so the child must not unlock; it creates the mutex again instead.
   static void after_in_child() {
     for (ForkSafeMutex* m = held; m; m = m->next_) new (&m->mutex_) std::recursive_mutex;
   }

@@ -35,7 +35,7 @@ class Statement {
   void bind(int index, const std::optional<T>& value) {
     value ? bind(index, *value) : bind(index, nullptr);
   }
-  // Starts anew and binds parameters 1, 2, ... in order.
+  // Starts again and binds parameters 1, 2, ... in order.
   template <class... Values>
   Statement& with(const Values&... values) {
     reset();

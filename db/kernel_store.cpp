@@ -80,7 +80,7 @@ struct KernelStore::Impl {
       return work();
     } catch (const StoreError& error) {
       why = error.what();
-      // The next call starts anew, so that a file that was moved away or repaired is used again.
+      // The next call starts again, so that a file that was moved away or repaired is used again.
       reader.reset();
       writer.reset();
       return otherwise;

@@ -18,7 +18,7 @@ Space candidates(const Problem& problem, const DeviceTraits& traits);
 // family supports the problem.
 Plan default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
 // Adapts the plan of a neighbouring problem (same kind, type, dimension and precision) to this one. The plan's choices
-// are kept; what follows from size and tolerance (width, fine grid, chunk, threads) is bound anew. Throws
+// are kept; what follows from size and tolerance (width, fine grid, chunk, threads) is bound again. Throws
 // Error{invalid_plan} if that is impossible.
 Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);

@@ -3,7 +3,7 @@
 // The file has a first line that names it, then lines "transforms executes backend token". Lines are only appended, in
 // turns (base/locked_file.h), so that a killed process loses its own last line at most; one that makes no sense is
 // passed over. What several lines say of one problem is added up. A file that has grown to kMostMissBytes is written
-// anew, whole, with one line per problem; where that is not enough, the problems used least go.
+// again, whole, with one line per problem; where that is not enough, the problems used least go.
 #pragma once
 
 #include <cstddef>

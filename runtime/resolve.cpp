@@ -300,7 +300,7 @@ std::string kernels_text(const db::Lookup& lookup, const DeviceTraits& traits) {
   if (!backend || !backend->capabilities().keeps_kernels) return {};
   if (lookup.layers().empty() || lookup.layers().front().path.empty()) return {};
   const std::string why = db::why_untrusted(lookup.layers().front().path);
-  return why.empty() ? why : fmt::format("kernels: compiled anew, not loaded: {}\n", text::shown(why, kLongestReason));
+  return why.empty() ? why : fmt::format("kernels: compiled again, not loaded: {}\n", text::shown(why, kLongestReason));
 }
 
 }  // namespace

@@ -86,13 +86,17 @@ std::string for_each_stage(std::string_view plan_text, const std::vector<std::st
 void check_stages(const Plan& plan, const Problem& problem, const std::vector<std::string>& known,
                   const std::set<std::string>& seen) {
   const bool gaussian = problem.kind == Kind::nufft && problem.type == 3 && plan.type3 == Type3Rule::gaussian;
+  std::string whole = plan.backend, missing;
   for (const std::string& stage : known) {
     const bool fixed = gaussian && (stage == "window" || stage == "inner");
-    const bool optional = stage == "chunk" || stage == "type3" || fixed;
-    if (!optional && !seen.contains(stage)) bad(fmt::format("stage '{}' is missing", stage));
     if (fixed && seen.contains(stage))
       bad(fmt::format("type3=gaussian fixes its windows; leave stage '{}' out", stage));
+    if (fixed || stage == "chunk" || stage == "type3") continue;
+    whole += ";" + stage + "=...";
+    if (missing.empty() && !seen.contains(stage)) missing = stage;
   }
+  if (missing.empty()) return;
+  bad(fmt::format("stage '{}' is missing; a whole plan is {}, and `fourtune explain` prints one", missing, whole));
 }
 
 }  // namespace fourtune::generator::plan_text

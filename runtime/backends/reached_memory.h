@@ -20,7 +20,7 @@ class ReachedMemory {
   ReachedMemory(const ReachedMemory&) = delete;
   ReachedMemory& operator=(const ReachedMemory&) = delete;
 
-  // Throws what `open` throws. A handle may come again for a later allocation; that one is opened anew.
+  // Throws what `open` throws. A handle may come again for a later allocation; that one is opened again.
   void* reach(const SharedPlace& place) {
     const auto key = std::pair(place.process, place.handle);
     auto found = opened_.find(key);

@@ -49,7 +49,7 @@ class PlacedPoints {
                std::int64_t at_once, cpu::StageClock& clock);
 
   // First of two steps: locates the points and cuts the grid for them. Returns whether it is cut differently than before,
-  // in which case grid() has been bound anew. Collective; throws the same Error on every rank.
+  // in which case grid() has been bound again. Collective; throws the same Error on every rank.
   bool cut(const OwnPoints<T>& points);
   // Second step: moves points and sorts them. What is done with them where they arrive, `arrived(count, coordinates)`,
   // must not communicate. Collective; throws the same Error on every rank.

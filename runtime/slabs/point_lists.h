@@ -52,7 +52,7 @@ class PointLists {
     std::int64_t count = 0;
   };
   void run(gpu::Part& copies, const Items& from, const Items& to, bool complex, bool packs);
-  // Packs each range into an array of its own, in the memory of this device or of another one that it reaches; cleared:
+  // Packs each range into a separate array, in the memory of this device or of another one that it reaches; cleared:
   // bytes, a multiple of 16, of an array of this device behind these, which becomes 0.
   gpu::Part sending(std::span<const Range> pieces, bool complex, std::int64_t cleared = 0);
   void send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex, const Bytes& cleared = {});

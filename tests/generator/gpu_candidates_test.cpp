@@ -163,7 +163,7 @@ TEST(GpuFftCost, OfKernelsThatDoNotFillTheDeviceGrowsNoFasterThanTheirNumber) {
   EXPECT_GT(seconds("fft:type=c2c,n=1024,prec=f32,batch=65536"), 50 * one);
 }
 
-// Threads hold 28 or 29 values of 14580, so that each radix is a round of its own, with an exchange before it.
+// Threads hold 28 or 29 values of 14580, so that each radix is a separate round, with an exchange before it.
 TEST(GpuFftCost, CountsEveryRoundOfTilesThatThreadsDoNotShareEvenly) {
   const DeviceTraits h200 = *known_device("h200");
   const Problem problem = parse_problem("fft:type=c2c,n=14580,prec=f32,batch=638");

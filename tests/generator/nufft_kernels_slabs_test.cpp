@@ -144,7 +144,7 @@ void expect_packing(Precision precision, bool complex) {
                                                                                          : std::string("other values");
                  });
   }
-  // Three pieces, one of them longer than the others together and one of a single item, each into an array of its own.
+  // Three pieces, one of them longer than the others together and one of a single item, each into a separate array.
   const std::vector<std::size_t> begins{0, 400, 401, kItems}, places{kItems - 400, kItems - 401, 0};
   std::vector<T> right(kItems);
   std::vector<ListedPiece> pieces;

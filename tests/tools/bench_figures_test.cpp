@@ -1,6 +1,6 @@
 // What comparisons and the papers' suites make of a run: problems, tables and figures of invented times; nothing is
 // measured.
-// tests/golden/bench/*.txt; FOURTUNE_UPDATE_GOLDEN=1 writes them anew.
+// tests/golden/bench/*.txt; FOURTUNE_UPDATE_GOLDEN=1 writes them again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -270,7 +270,7 @@ TEST_F(Session, ShowsWinnersAndRunnerUpsInEveryFormat) {
   EXPECT_TRUE(show_rows(store, options).empty());
 }
 
-// Two backends, or two machines of a merged database, tune the same problem; each has an untuned plan of its own.
+// Two backends, or two machines of a merged database, tune the same problem; each has a separate untuned plan.
 TEST_F(Session, ShowsTheGainOfEachEnvironmentOverItsOwnUntunedPlan) {
   auto store = open();
   LocalEvaluator evaluator(backend);

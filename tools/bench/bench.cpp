@@ -41,7 +41,9 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->allow_extra_args(false);
   add_backend_option(command, options.backend, "cpu; cuda for the suites of GPUs");
   add_device_option(command, options.device);
-  command.add_option("--devices", options.devices, "Also ours with batches shared by these devices: all, or 0,1")
+  command
+      .add_option("--devices", options.devices,
+                  "Also time ours with batches shared by these devices: all, or numbers such as 0,1")
       ->type_name("LIST");
   command.add_option("--plan", options.plan, "Ours with this plan, in the tuned column")->type_name("TEXT");
   command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
@@ -53,16 +55,20 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->check(between(1, 10000))
       ->capture_default_str()
       ->type_name("N");
-  command.add_option("--seconds", options.seconds, "Budget; what is left then is skipped with a note (0: none)")
+  command
+      .add_option("--seconds", options.seconds,
+                  "Time for all problems; those left over are skipped with a note (0: no limit)")
       ->transform(duration(0, 1e7))
       ->type_name("S");
   command
       .add_option("--max-seconds-per-problem", options.seconds_per_problem,
-                  "Timed calls of one problem; what cannot have three rounds in it is skipped with a note")
+                  "Time for the calls of one problem; if three rounds do not fit, it is skipped with a note")
       ->transform(duration(1e-3, 1e7))
       ->capture_default_str()
       ->type_name("S");
-  command.add_option("--max-memory", options.max_memory, "Bytes for data and contenders (default: 70 % of the free)")
+  command
+      .add_option("--max-memory", options.max_memory,
+                  "Bytes for data and contenders (default: 70 % of the free memory)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
   command.add_option("--max-points", options.max_points, "Skip problems with more points, with a note (0: no limit)")
@@ -86,20 +92,20 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->type_name("FILE");
   command
       .add_option("--baseline", options.baseline,
-                  "Suites nufft-type3, nufft-type3-gpu, cufinufft: the CSV of one on another device, for the paper's "
+                  "CSV of the same suite on another device (nufft-type3, nufft-type3-gpu, cufinufft), for the paper's "
                   "speed-up or, of cufinufft, its curves of the processor's library")
       ->type_name("FILE");
   command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
       ->check(
           CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved", "mtip"}));
-  command.add_option("--ranks", options.ranks, "Suite mtip: on so many ranks of an mpirun")
+  command.add_option("--ranks", options.ranks, "Suite mtip: on N MPI ranks, which mpirun starts")
       ->check(between(1, 100000))
       ->type_name("N");
   command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")
       ->check(between(1e-6, 16.0))
       ->capture_default_str()
       ->type_name("X");
-  command.add_option("--seed", options.seed, "Of the synthetic data")->capture_default_str()->type_name("N");
+  command.add_option("--seed", options.seed, "Seed of the synthetic data")->capture_default_str()->type_name("N");
   add_wide_option(command, options.wide);
   command.add_option("--memory-child", options.memory_child)->group("");
 }
@@ -196,10 +202,9 @@ void add_bench(CLI::App& app) {
   CLI::App* bench = app.add_subcommand("bench", "Run the papers' experiments and compare with other libraries");
   add_options(*bench, *options);
   bench->footer(
-      "Nonuniform problems are compared with every --peer, the better of them counting; ffts with FFTW's MEASURE,\n"
-      "on a GPU with cuFFT. There arrays are in its memory, several sets in turn where they would stay in its cache, "
-      "and\n"
-      "times are taken by events around whole transforms.\n\n"
+      "Nonuniform problems are compared with every --peer, and the fastest right one counts; FFTs with FFTW's\n"
+      "MEASURE or, on a GPU, cuFFT. On a GPU arrays are in its memory, several sets in turn where they would stay in\n"
+      "its cache, and events around whole transforms take the times.\n\n"
       "Example:\n"
       "  fourtune bench --problems builtin:applications --peer ./libfinufft.so --csv bench.csv --plot bench.png\n"
       "  fourtune bench --backend cuda --problems builtin:papers --peer ./libcufinufft.so --csv gpu.csv\n"

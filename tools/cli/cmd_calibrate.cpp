@@ -62,13 +62,13 @@ void add_calibrate(CLI::App& app) {
       app.add_subcommand("calibrate", "Measure what a device really does, so that untuned plans suit it");
   add_backend_option(*command, arguments->backend);
   add_device_option(*command, arguments->device);
-  command->add_option("--seconds", arguments->seconds, "To measure for, at most; compiling kernels comes besides")
+  command->add_option("--seconds", arguments->seconds, "Longest time to measure; compiling kernels takes extra time")
       ->transform(duration(0.01, 3600))
       ->capture_default_str()
       ->type_name("S");
   command
       ->add_option("-o,--output", arguments->file,
-                   "Write there, to be taken elsewhere (--device FILE of explain, plan and emit); default: where this "
+                   "File to write, for use elsewhere (--device FILE of explain, plan and emit); default: where this "
                    "user's programs find it")
       ->type_name("FILE");
   command->add_flag("--quiet", arguments->quiet, "No progress");

@@ -80,7 +80,7 @@ void add_doctor(CLI::App& app) {
   auto seconds = std::make_shared<double>(60);
   auto prove = std::make_shared<bool>(false);
   command->add_flag("--prove", *prove, "Run drawn problems on every device here and say whether it computes right");
-  command->add_option("--seconds", *seconds, "Of --prove, for all devices together")
+  command->add_option("--seconds", *seconds, "Time for --prove, for all devices together")
       ->transform(duration(1e-3, 1e7))
       ->capture_default_str()
       ->type_name("S");

@@ -53,7 +53,7 @@ void add_merge(CLI::App& app) {
       ->type_name("FILE");
   command
       ->add_option("--policy", arguments->policy,
-                   "Which of different winners for one problem stays: drawn last, or of the least time")
+                   "Which of several winners for one problem stays: the one decided last, or the fastest")
       ->check(CLI::IsMember({"newest", "fastest"}))
       ->capture_default_str();
   add_report_format(*command, arguments->format);

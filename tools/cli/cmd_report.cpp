@@ -1,4 +1,4 @@
-// `fourtune report`: what a database tells, as one page for a browser.
+// `fourtune report`: the results in a database, as one page for a browser.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -62,7 +62,7 @@ void report(const ReportArguments& arguments) {
 
 void add_report(CLI::App& app) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* command = app.add_subcommand("report", "Write what a database tells as a page for a browser");
+  CLI::App* command = app.add_subcommand("report", "Write the results in a database as a page for a browser");
   command->add_option("DB", arguments->database, "Tuning database (default: the user's)")->type_name("FILE");
   command->add_option("-o,--out", arguments->out, "The HTML file to write")->required()->type_name("FILE");
   command

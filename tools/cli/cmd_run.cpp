@@ -281,9 +281,10 @@ void add_run_options(CLI::App& command, RunArguments& arguments) {
   add_backend_option(command, arguments.options.backend);
   add_device_option(command, arguments.options.device);
   command
-      .add_option("--devices", arguments.options.devices,
-                  "GPUs that share the batch: all, or numbers as 0,1; 0:20e9: so many bytes are allocated there; the "
-                  "arrays are in host memory")
+      .add_option(
+          "--devices", arguments.options.devices,
+          "GPUs that share the batch: all, or numbers such as 0,1. 0:20e9 allocates at most 20e9 bytes on GPU 0, "
+          "with the arrays in host memory")
       ->type_name("all|N,N");
   command.add_option("--repeat", arguments.repeat, "Executions to time, after one that warms up")
       ->check(between(1, 1000000))
@@ -292,11 +293,11 @@ void add_run_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--threads", arguments.options.threads, "Threads (default: all)")
       ->check(between(0, 4096))
       ->type_name("N");
-  command.add_option("--seed", request.seed, "Of the synthetic arrays")->capture_default_str()->type_name("N");
+  command.add_option("--seed", request.seed, "Seed of the synthetic arrays")->capture_default_str()->type_name("N");
   command.add_flag("--adjoint", request.adjoint, "Run the conjugate transpose");
   command.add_flag("--deterministic", arguments.options.deterministic, "Bit-identical results from run to run");
   command.add_flag("--no-check", arguments.unchecked, "Do not compare with direct sums");
-  command.add_option("--ranks", arguments.ranks, "Run on so many ranks of an mpirun")
+  command.add_option("--ranks", arguments.ranks, "Run on N MPI ranks, which mpirun starts")
       ->check(between(1, 1000000))
       ->type_name("N");
   add_output_options(command, arguments.output_form);

@@ -155,7 +155,7 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_option("--count", hunt.count, "Problems to draw")
       ->check(between(std::int64_t{1}, std::int64_t{1000000000}))
       ->type_name("N");
-  command.add_option("--seed", hunt.seed, "Of everything that is drawn")->capture_default_str()->type_name("N");
+  command.add_option("--seed", hunt.seed, "Seed of everything that is drawn")->capture_default_str()->type_name("N");
   command.add_flag("--fft", arguments.fft, "Uniform problems only");
   command.add_flag("--nufft", arguments.nufft, "Nonuniform problems only");
   command
@@ -189,7 +189,7 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_flag("--list", arguments.list, "Print the tokens that would be drawn (--count of them) and do nothing");
   command.add_option("--repeat", arguments.repeat, "Try this one, as a failure's line has it")->type_name("PROBLEM");
   command.add_option("--plan", arguments.plan, "With --repeat: force this plan")->type_name("TEXT");
-  command.add_option("--ranks", arguments.ranks, "Try transforms over so many ranks of an mpirun")
+  command.add_option("--ranks", arguments.ranks, "Try transforms over N MPI ranks, which mpirun starts")
       ->check(between(1, 1000000))
       ->type_name("N");
   command.add_flag("--worker", arguments.worker)->group("");
@@ -199,7 +199,7 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
 
 void add_soak(CLI::App& app) {
   auto arguments = std::make_shared<SoakArguments>();
-  CLI::App* command = app.add_subcommand("soak", "Hunt for problems that go wrong, on problems drawn at random");
+  CLI::App* command = app.add_subcommand("soak", "Try problems drawn at random, and report those that go wrong");
   add_soak_options(*command, *arguments);
   command->footer(
       "Each problem runs in a separate process with the default plan, a random candidate of the tuner, a plan adapted\n"

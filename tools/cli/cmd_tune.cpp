@@ -204,7 +204,7 @@ std::filesystem::path prepared_database(const TuneArguments& arguments, std::vec
 void note_kernels(const runtime::Backend& backend, const std::filesystem::path& path) {
   if (!backend.capabilities().keeps_kernels) return;
   if (const std::string why = db::why_untrusted(path); !why.empty())
-    fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
+    fmt::print(stderr, "fourtune: note: kernels are compiled again, not loaded: {}\n", text::shown(why, 2000));
 }
 
 // Energy is told by sensors, which not every backend has.
@@ -285,8 +285,8 @@ void tune(TuneArguments arguments) {
   print_outcome(report, arguments.output, path, arguments.drawn.empty() ? std::string() : drawn_summary(report));
 }
 
-void add_tune_options(CLI::App& command, TuneArguments& arguments) {
-  tuner::SessionOptions& session = arguments.session;
+// Which problems.
+void add_problem_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("PROBLEM", arguments.tokens, "Problem tokens")->type_name("TOKEN");
   command
       .add_option("--problems", arguments.file,
@@ -295,7 +295,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("FILE");
   command
       .add_option("--recorded", arguments.recorded,
-                  "Problems and points that an application wrote there, run with FOURTUNE_RECORD_POINTS=DIR")
+                  "Problems and points that an application recorded there, with FOURTUNE_RECORD_POINTS=DIR")
       ->type_name("DIR");
   command
       .add_option(
@@ -304,13 +304,18 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
           "everything")
       ->type_name("KINDS");
   command
-      .add_option("--misses", arguments.misses,
-                  "Problems that applications ran untuned, run with FOURTUNE_RECORD_MISSES=FILE; those first that cost "
-                  "most")
+      .add_option(
+          "--misses", arguments.misses,
+          "Problems that applications ran untuned, with FOURTUNE_RECORD_MISSES=FILE; the most costly ones first")
       ->type_name("FILE");
   command.add_option("--megabytes", arguments.megabytes, "Largest arrays of a drawn problem")
       ->check(between(0.0, 1e6))
       ->type_name("MB");
+}
+
+// How long, where results go, and how plans are found and judged.
+void add_session_options(CLI::App& command, TuneArguments& arguments) {
+  tuner::SessionOptions& session = arguments.session;
   CLI::Option* const seconds =
       command
           .add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
@@ -328,7 +333,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command.add_flag(
       "--cpu-time", session.cpu_time,
       "Judge plans by the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
-  command.add_option("--seed", session.seed, "Of the points, the search and the order of measuring")
+  command.add_option("--seed", session.seed, "Seed of the points, the search and the order of measuring")
       ->capture_default_str()
       ->type_name("N");
   std::vector<std::string> names;
@@ -346,26 +351,29 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       .add_option("--record", arguments.record,
                   "Measure every candidate to the end and write each problem's space there, for replaying searches")
       ->type_name("DIR");
+}
+
+// Which device, or which of several; and what is printed.
+void add_place_options(CLI::App& command, TuneArguments& arguments) {
   add_backend_option(command, arguments.backend);
   add_device_option(command, arguments.device);
-  command.add_option("--devices", arguments.devices, "Several devices share the problems: all, or numbers as in 0,1")
+  command.add_option("--devices", arguments.devices, "Several devices share the problems: all, or numbers such as 0,1")
       ->excludes("--device")
       ->excludes("--record")
       ->type_name("LIST");
   command
       .add_option("--shard", arguments.shard,
-                  "Tune one of so many shares of the problems, into DB.shard-1-of-4 beside the database; `fourtune "
-                  "merge` joins them")
+                  "Tune share I of N of the problems, into DB.shard-I-of-N beside the database; `fourtune merge` joins "
+                  "them")
       ->type_name("I/N");
   add_output_options(command, arguments.output, {"table", "csv", "json"});
-  command.add_option("--trace", arguments.trace, "Write there as CSV what each step of the session spent its time on")
+  command.add_option("--trace", arguments.trace, "Write a CSV file of what each step of the session spent its time on")
       ->type_name("FILE");
-  command.add_flag("--no-calibrate", arguments.no_calibrate,
-                   "Do not measure a device that is not calibrated first, as is done where --seconds is 200 or more");
+  command.add_flag(
+      "--no-calibrate", arguments.no_calibrate,
+      "Do not calibrate first, which is done if the device has no calibration and --seconds is 200 or more");
   command.add_flag("--quiet", arguments.quiet, "No progress");
-  command
-      .add_option("--ranks", arguments.ranks,
-                  "Tune transforms over so many ranks of an mpirun, where ranks compute as many at a time")
+  command.add_option("--ranks", arguments.ranks, "Tune transforms over N MPI ranks, which mpirun starts")
       ->check(between(1, 100000))
       ->type_name("N");
 }
@@ -375,7 +383,9 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
 void add_tune(CLI::App& app, const std::string& command_line) {
   auto arguments = std::make_shared<TuneArguments>();
   CLI::App* command = app.add_subcommand("tune", "Measure plans for problems and keep the winners");
-  add_tune_options(*command, *arguments);
+  add_problem_options(*command, *arguments);
+  add_session_options(*command, *arguments);
+  add_place_options(*command, *arguments);
   command->footer(
       "Every measurement is kept as soon as it is made: Ctrl-C loses nothing, and the same command resumes.\n\n"
       "Example:\n"

@@ -39,7 +39,7 @@ void note_damage(const db::TuningStore& store, Finding& finding) {
 // Plans are only text, but kernels are machine code.
 void note_trust(const std::filesystem::path& path, Finding& finding) {
   if (const std::string why = db::why_untrusted(path); !why.empty())
-    note(finding, "compiled GPU kernels are not loaded from it, but compiled anew: " + why);
+    note(finding, "compiled GPU kernels are not loaded from it, but compiled again: " + why);
 }
 
 Finding database_file(const std::filesystem::path& path) {

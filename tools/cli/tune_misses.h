@@ -1,4 +1,4 @@
-// `fourtune tune --misses`: the problems that applications ran untuned, those first that cost most.
+// `fourtune tune --misses`: the problems that applications ran untuned, the most costly ones first.
 #pragma once
 
 #include <cstddef>

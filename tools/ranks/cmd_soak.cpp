@@ -184,13 +184,13 @@ void run(const SoakArguments& arguments) {
 void add_ranks_soak(CLI::App& app) {
   auto arguments = std::make_shared<SoakArguments>();
   CLI::App* command =
-      app.add_subcommand("soak", "Hunt for problems that go wrong on ranks, on problems drawn at random");
+      app.add_subcommand("soak", "Try problems drawn at random on all ranks, and report those that go wrong");
   command->add_option("--count", arguments->count, "Problems to draw")
       ->check(between(std::int64_t{1}, std::int64_t{1000000000}))
       ->capture_default_str();
   command->add_option("--seconds", arguments->seconds, "Time for all; 0: until --count")->transform(duration(0, 1e7));
-  command->add_option("--seed", arguments->seed, "Of everything that is drawn")->capture_default_str();
-  command->add_option("--megabytes", arguments->megabytes, "Most of one problem's arrays")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of everything that is drawn")->capture_default_str();
+  command->add_option("--megabytes", arguments->megabytes, "Largest arrays of one problem")->capture_default_str();
   command->add_option("--backend", arguments->backend, "cpu, cuda, emulated")->type_name("NAME");
   command->footer("Example:\n  mpirun -n 4 fourtune-ranks soak --count 100 --seed 7");
   command->callback([arguments] { run(*arguments); });

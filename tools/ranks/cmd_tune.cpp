@@ -85,10 +85,11 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
       ->transform(duration(0, 1e7))
       ->capture_default_str();
-  command.add_option("--threads", session.threads, "Of each rank; 0: its share of the cores")->check(between(0, 4096));
+  command.add_option("--threads", session.threads, "Threads of each rank; 0: its share of the cores")
+      ->check(between(0, 4096));
   command.add_option("--backend", arguments.hardware.backend, "cpu, cuda, emulated")->type_name("NAME");
   command.add_option("--device", arguments.hardware.device, "GPU of every rank; -1: in turn")->capture_default_str();
-  command.add_option("--seed", session.seed, "Of the points, the search and the order of measuring")
+  command.add_option("--seed", session.seed, "Seed of the points, the search and the order of measuring")
       ->capture_default_str();
   std::vector<std::string> names;
   for (const tuner::Strategy& strategy : tuner::strategies()) names.emplace_back(strategy.name);

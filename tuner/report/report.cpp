@@ -36,7 +36,7 @@ std::vector<std::int64_t> rounds_of(const std::vector<db::StoredRun>& runs, db::
   return samples;
 }
 
-// A problem's runs in one environment. Another backend or device has run plans of its own, and another one untuned.
+// A problem's runs in one environment. Another backend or device has run other plans, and another one untuned.
 std::vector<db::StoredRun> runs_in(const db::TuningStore& store, const db::StoredVerdict& verdict,
                                    const std::vector<db::StoredSession>& sessions) {
   std::set<db::SessionId> here;

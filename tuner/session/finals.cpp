@@ -46,7 +46,7 @@ int ProblemTuning::library_plannings() const {
 }
 
 // FFTW's planner times its choices and may be disturbed: a second planning with the same rigor can run 1.5 times as
-// fast. FFTW's plan is the yardstick of every fft, so an unlucky planning must not stay. It is planned anew, and every
+// fast. FFTW's plan is the yardstick of every fft, so an unlucky planning must not stay. It is planned again, and every
 // planning that differs goes to the finals. Its wisdom is stored only there, if it is the best of them.
 void ProblemTuning::plan_library_again() {
   if (library_.empty() || generator::is_gpu(context_.traits.backend) || recording() || !working(library_)) return;

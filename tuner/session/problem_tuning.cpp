@@ -169,7 +169,7 @@ void ProblemTuning::find_best() {
 
 void ProblemTuning::recall_history() {
   recall_incumbent();
-  if (problem_.points == PointClass::recorded) return;  // the points may have been recorded anew since
+  if (problem_.points == PointClass::recorded) return;  // the points may have been recorded again since
   for (const db::PlanHistory& history : context_.store.history(token_, context_.environment)) {
     if (history.ok_runs == 0 && history.failed_runs == 0) continue;  // was only ever interrupted
     if (known_.contains(history.plan)) continue;                     // was rejected a moment ago

@@ -72,7 +72,7 @@ void SessionContext::finish(db::SessionEnd end) {
   if (id_) guarded([&] { store.finish_session(*id_, end); });
   if (store.repaired())
     warn(
-        fmt::format("tuning database '{}' was damaged: its indices did not fit its rows and were made anew; what this "
+        fmt::format("tuning database '{}' was damaged: its indices did not fit its rows and were made again; what this "
                     "session measured is in it",
                     store.path().string()));
 }

@@ -20,7 +20,7 @@ namespace fourtune::tuner {
 // processes.
 int compiler_main(const runtime::Backend& backend, int fd = 3);
 
-// Use from one thread. The child starts with the first kernel, and anew after it was lost.
+// Use from one thread. The child starts with the first kernel, and again after it was lost.
 class CompilerProcess {
  public:
   // command: program and arguments, whose main function is compiler_main.

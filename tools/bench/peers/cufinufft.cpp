@@ -95,7 +95,7 @@ Interface<T> find_interface(void* library, const std::string& path) {
   return found;
 }
 
-// The driver's default pool of a device, from which the library (from 2.6 on) takes the grids of an execute anew each time.
+// The driver's default pool of a device, from which the library (from 2.6 on) takes the grids in each execute.
 class Pool {
  public:
   explicit Pool(int device) {

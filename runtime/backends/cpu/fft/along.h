@@ -1,4 +1,4 @@
-// Complex FFTs of one line whose vectors hold neighbours of the line: no value moves to a lane of its own and back, as
+// Complex FFTs of one line whose vectors hold neighbours of the line: no value moves to a separate lane and back, as
 // in simd.h, and all of a line stays in the first-level cache. Passes (generator/plan/along.h) go from one work area to
 // another one, so that results come in natural order and vectors that fill no whole number may overlap.
 //

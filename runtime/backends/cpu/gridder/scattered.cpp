@@ -1,6 +1,6 @@
 // Points of which tiles have too few for private copies go straight to and from the grid, in sorted order and in blocks
 // that span tiles. Threads share the transforms of a batch or, of a single transform, the points: then each spreads into
-// a grid of its own. So nothing is locked.
+// a separate grid. So nothing is locked.
 #include <algorithm>
 #include <cstring>
 
@@ -74,7 +74,7 @@ class Scattered {
     return static_cast<double>(batch_.count * e_.points.size()) * (40 + 2 * lines) > kWorthThreads;
   }
 
-  // The first part goes to the grid, the others to grids of their own that are added to it.
+  // The first part goes to the grid, the others to separate grids that are added to it.
   void spread_in_parts() {
     const std::int64_t elements = e_.spec.grid.elements, parts = e_.workers();
     e_.partial.resize((parts - 1) * elements);
