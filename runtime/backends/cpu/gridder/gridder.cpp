@@ -67,6 +67,9 @@ class TiledGridder final : public Gridder<T> {
     const GridShape& grid = spec.grid;
     e_.tiling = make_tiling(grid.dim, grid.fine, spec.window.width, spec.sort.tile, sizeof(std::complex<T>));
     order_ = order_for(spec);
+    // In one dimension, unsorted points are as fast in a grid that stays in the cache.
+    if (order_ == PointOrder::caller && grid.dim == 1 && e_.has_halo() && may_share_scattered(e_))
+      order_ = PointOrder::raw;
     spread_family_ = spec.spread.family;
     interp_family_ = spec.interp.family;
     // Without groups of points there are no tiles to work on, so the families that need none take over.
@@ -224,7 +227,7 @@ class TiledGridder final : public Gridder<T> {
   // wanted.
   void find_scattered() {
     e_.block_unit.clear();
-    spreads_scattered_ = interpolates_scattered_ = false;
+    spreads_scattered_ = interpolates_scattered_ = order_ == PointOrder::raw;
     if (!e_.has_halo() || (order_ != PointOrder::permuted && order_ != PointOrder::indexed)) return;
     const bool few = is_scattered();
     if (family_now_ == SpreadFamily::subgrid) spreads_scattered_ = few && !coloured_;
@@ -295,7 +298,7 @@ class TiledGridder final : public Gridder<T> {
 
   void split(std::int64_t cap, std::vector<Subproblem>& units) const {
     const std::int64_t tiles = e_.tiling.tiles();
-    if (order_ == PointOrder::caller) return;
+    if (order_ == PointOrder::caller || order_ == PointOrder::raw) return;
     for (std::int64_t t = 0; t < tiles; ++t) {
       if (order_ == PointOrder::listed) {
         if (e_.points.head(t) >= 0) units.push_back({t, 0, 0, 0});
