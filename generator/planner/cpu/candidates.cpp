@@ -155,7 +155,7 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
   return space;
 }
 
-constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0};
+constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0, 2.5};  // 2.5: narrower windows for many points per cell
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 constexpr int kCaps[] = {8192, 2048, 32768};
 // Prefetch distances in points; the first stands for the family's usual one.

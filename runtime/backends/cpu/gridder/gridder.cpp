@@ -22,6 +22,7 @@ using generator::SpreadFamily;
 constexpr std::int64_t kBatchWeightBytes = 256 * 1024;
 constexpr std::int64_t kMaxPrivateBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kCrowdedCap = 8192;  // points per private tile where a direct family gives way
+constexpr int kUnitsPerThread = 4;          // at least, where points suffice
 
 PointOrder order_for(const GridderSpec& spec) {
   if (spec.spread.family == SpreadFamily::colour_list) return PointOrder::listed;
@@ -103,8 +104,8 @@ class TiledGridder final : public Gridder<T> {
     const bool by_tile = family_now_ == SpreadFamily::colour_index || family_now_ == SpreadFamily::colour_list;
     const std::int64_t cap = std::clamp<std::int64_t>(crowded ? kCrowdedCap : e_.spec.spread.cap, 1,
                                                       std::max<std::int64_t>(e_.spec.longest_sum, 1));
-    split(by_tile ? std::numeric_limits<std::int64_t>::max() : cap, e_.spread_units);
-    if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
+    split(by_tile ? std::numeric_limits<std::int64_t>::max() : shared_cap(cap), e_.spread_units);
+    if (order_ != PointOrder::listed) split(shared_cap(std::max(e_.spec.interp.cap, 1)), e_.interp_units);
     if (coloured_) order_by_colour();
     find_scattered();
   }
@@ -294,6 +295,17 @@ class TiledGridder final : public Gridder<T> {
       if (!w.tile_is_zero) std::fill(w.tile.data(), w.tile.data() + w.tile.size(), T{0});
       w.tile_is_zero = true;
     }
+  }
+
+  // Few points, of which one tile has the most, are divided so that every thread has a share. Copying a tile then costs
+  // up to a quarter of what its points cost.
+  std::int64_t shared_cap(std::int64_t cap) const {
+    if (e_.workers() == 1 || e_.spec.deterministic) return cap;
+    const Tiling& t = e_.tiling;
+    std::int64_t window = t.slots;
+    for (int d = 1; d < t.dim; ++d) window *= t.width;
+    const std::int64_t least = std::max<std::int64_t>(kBlockPoints, 4 * t.private_elements() / window);
+    return std::min(cap, std::max(least, e_.points.size() / (kUnitsPerThread * e_.workers())));
   }
 
   void split(std::int64_t cap, std::vector<Subproblem>& units) const {
