@@ -31,8 +31,16 @@ target_link_options(fourtune PRIVATE -Wl,--version-script=${map})
 if(NOT FOURTUNE_SANITIZE)
   target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions are in the program
 endif()
-target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::FOURTUNE_HWY
-                      PkgConfig::FOURTUNE_ZSTD PkgConfig::FOURTUNE_SODIUM ${CMAKE_DL_LIBS})
+target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::FOURTUNE_ZSTD
+                      PkgConfig::FOURTUNE_SODIUM ${CMAKE_DL_LIBS})
+# Highway's shared library measures its clock for 5 ms when it is loaded, so two functions of ours take its place.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND NOT FOURTUNE_SANITIZE)
+  target_sources(fourtune PRIVATE ${PROJECT_SOURCE_DIR}/cmake/portable_targets.cpp)
+  target_include_directories(fourtune PRIVATE ${FOURTUNE_HWY_INCLUDE_DIRS})
+  target_link_libraries(fourtune PRIVATE fourtune_flags)
+else()
+  target_link_libraries(fourtune PRIVATE PkgConfig::FOURTUNE_HWY)
+endif()
 if(FOURTUNE_FFTW)
   target_link_libraries(fourtune PRIVATE ${FOURTUNE_FFTW_THREADS} ${FOURTUNE_FFTWF_THREADS} PkgConfig::FOURTUNE_FFTW
                                          PkgConfig::FOURTUNE_FFTWF)

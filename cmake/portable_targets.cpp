@@ -1,4 +1,4 @@
-// Highway's run-time choice of instruction sets, for programs that cannot link its library: which of the sets that its
+// Highway's run-time choice of instruction sets, for files that do not link its library: which of the sets that its
 // headers compile for this processor and its operating system have. Interface: hwy/targets.h.
 #include <hwy/targets.h>
 

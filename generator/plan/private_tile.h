@@ -28,4 +28,7 @@ constexpr std::int64_t private_elements(int dim, const std::array<int, 3>& tile,
   return elements;
 }
 
+// The grids that further threads take at most, to spread a single transform into one grid each.
+inline constexpr std::int64_t kPartialBytes = std::int64_t{4} << 20;
+
 }  // namespace fourtune::generator

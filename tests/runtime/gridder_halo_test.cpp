@@ -1,5 +1,5 @@
 // A grid with a halo (GridShape::halo) has the same sums and gives the same values as one whose windows wrap around: with
-// so few points that they are scattered, with enough for private tiles, and with both.
+// so few points that they are scattered, with enough for private tiles, with both, and unsorted in one dimension.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/gridder_reference.h"
@@ -11,6 +11,7 @@ struct HaloCase {
   int dim, width, threads, batch;
   std::int64_t points;
   Kind kind;
+  bool unsorted = false, deterministic = false;
 };
 
 template <class T>
@@ -25,6 +26,12 @@ class Halo {
     plain_.threads = c.threads;
     halo_ = plain_;
     halo_.grid = halo_shape(c.dim, fine, c.width, sizeof(Complex));
+    halo_.deterministic = c.deterministic;
+    if (c.unsorted) {
+      halo_.sort.family = generator::SortFamily::none;
+      halo_.spread.family = generator::SpreadFamily::atomic;
+      halo_.interp.family = generator::InterpFamily::direct;
+    }
     std::mt19937_64 engine(3);
     std::uniform_real_distribution<double> any(-1, 1);
     for (std::int64_t i = 0; i < c.batch * points_.size(); ++i) values_.emplace_back(any(engine), any(engine));
@@ -112,6 +119,19 @@ TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
             }
 }
 
+TEST(GridderHalo, UnsortedPointsHaveTheSameSumsAndValues) {
+  for (const int width : {2, 5, 8, 14})
+    for (const int threads : {1, 2, 5})
+      for (const int batch : {1, 3, 7})
+        for (const std::int64_t points : {0, 5, 300, 4000})
+          for (const Kind kind : {Kind::far, Kind::wrapping, Kind::clustered}) {
+            Halo<float>({1, width, threads, batch, points, kind, true}).check();
+            Halo<double>({1, width, threads, batch, points, kind, true}).check();
+            Halo<double>({1, width, threads, batch, points, kind, true, true}).check();
+            if (HasFatalFailure()) return;
+          }
+}
+
 TEST(GridderHalo, WhatThreadsTakeIsPromised) {
   for (int dim = 1; dim <= 3; ++dim)
     for (const int threads : {1, 2, 28})
@@ -119,6 +139,7 @@ TEST(GridderHalo, WhatThreadsTakeIsPromised) {
         for (const std::int64_t points : {40, 20000}) {
           Halo<float>({dim, 6, threads, batch, points, Kind::far}).check_memory();
           Halo<double>({dim, 11, threads, batch, points, Kind::far}).check_memory();
+          if (dim == 1) Halo<double>({dim, 11, threads, batch, points, Kind::far, true}).check_memory();
         }
 }
 

@@ -18,6 +18,8 @@ namespace {
 constexpr double kHopeless = 6;       // times the best estimate
 constexpr double kOtherTile = 1.05;   // the gain for which a default plan of type 1 or 2 leaves the usual tile
 constexpr double kMemoryShare = 0.7;  // share of the device's memory
+// In one dimension, an untuned plan that does not sort may take longer to execute by this share of what sorting takes.
+constexpr double kSortShare = 0.25;
 constexpr std::size_t kMostPlans = 20000;
 
 void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width) {
@@ -153,7 +155,7 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
   return space;
 }
 
-constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0};
+constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0, 2.5};  // 2.5: narrower windows for many points per cell
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 constexpr int kCaps[] = {8192, 2048, 32768};
 // Prefetch distances in points; the first stands for the family's usual one.
@@ -380,7 +382,8 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
     // of the time.
     const Cost parts = cpu_estimate(plan, problem, traits);
     const double other_tile = !type3 && at[kTile] > 0 ? kOtherTile : 1;
-    const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25) * other_tile;
+    const double sort = problem.dim == 1 && !type3 ? kSortShare * parts.set_points : 0;
+    const double cost = (parts.execute + sort) * std::pow(std::max(parts.bytes, 32e6), 0.25) * other_tile;
     if (cost < least) least = cost, best = plan;
   });
   if (least == INFINITY)

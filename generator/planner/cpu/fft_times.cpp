@@ -1,8 +1,9 @@
 // All times are sums of counts and prices. Prices are in nanoseconds, fitted to 590 drawn transforms (`fourtune soak
 // --list --fft`, seed 19010: 260 of at most 3 MB, seed 19012: 330 of at most 2 MB), each with both families on one and
 // two threads of an Intel Xeon with AVX-512 and Debian's FFTW: least absolute logarithms of the ratios
-// (docs/design/cpu-choices.md). Those of family along are of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one
-// thread of an AMD EPYC with AVX-512.
+// (docs/design/cpu-choices.md). Values that threads exchange are of 160 problems on two threads of another such Xeon
+// (seed 20262602). Family along is of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one thread of an AMD EPYC
+// with AVX-512.
 #include "generator/planner/cpu/fft_times.h"
 
 #include <algorithm>
@@ -31,10 +32,10 @@ constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a blo
 constexpr double kAlongL1 = 24e3, kAlongL2 = 1e6;
 constexpr double kMeet = 3e-6;  // seconds in which threads begin and end a step together
 
-constexpr FftPrices kPrices32{{0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.8},
+constexpr FftPrices kPrices32{{0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.35},
                               {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5},
                               {0.126, 0.322, 0.01, 0.0957, 0.4, 4, 32}};
-constexpr FftPrices kPrices64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 1.1},
+constexpr FftPrices kPrices64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 0.45},
                               {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8},
                               {0.0726, 0.54, 0.02, 0.239, 0.632, 2.5, 60}};
 

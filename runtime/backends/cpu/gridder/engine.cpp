@@ -28,6 +28,17 @@ void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& w
       }
       records = work.gathered.data();
       break;
+    case PointOrder::raw: {
+      Located chunk;
+      points.locate_raw(position, n, chunk);
+      kernels.evaluate(tables, tiling, form, reinterpret_cast<const std::uint32_t*>(chunk.word[0]), n, in_bins,
+                       block.weights);
+      for (int j = 0; j < n; ++j) {
+        block.index[j] = position + j;
+        block.element[j] = std::int64_t{chunk.key[j]} * tiling.tile[0] + block.weights.cell[0][j];
+      }
+      return;
+    }
     case PointOrder::caller:
     case PointOrder::listed:
       records = points.record(position);
@@ -41,7 +52,8 @@ template <class T>
 void Engine<T>::look_ahead(std::int64_t position, int distance, const std::complex<T>* values,
                            PointBlock<T>& block) const {
   position += distance;
-  const std::int64_t left = distance == 0 ? 0 : points.size() - position;
+  const bool far = distance != 0 && points.order() != PointOrder::raw;  // raw points' values are read in order
+  const std::int64_t left = far ? points.size() - position : 0;
   const int n = static_cast<int>(std::clamp<std::int64_t>(left, 0, kBlockPoints));
   const void** ahead = block.weights.ahead;
   if (points.order() == PointOrder::permuted) {

@@ -32,7 +32,7 @@ struct PointBlock {
   explicit PointBlock(const WeightTables<T>& tables) : weights(tables) {}
   WeightBlock<T> weights;
   std::int64_t index[kBlockPoints] = {};
-  std::int64_t element[kBlockPoints] = {};  // of scattered points: where their windows begin in the grid
+  std::int64_t element[kBlockPoints] = {};  // of scattered and raw points: where their windows begin in the grid
 };
 
 template <class T>
@@ -166,14 +166,17 @@ void spread_block(const Engine<T>& engine, const PointBlock<T>& block, const std
 template <class T>
 void interpolate_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>* origins,
                        const Batch<T>& batch);
-// Scattered points, of which tiles have too few for private copies (scattered.cpp); the grid has a halo. Whether so many
-// transforms can be spread so.
+// Scattered points, of which tiles have too few for private copies, and raw ones (scattered.cpp); the grid has a halo.
+// Whether so many transforms can be spread so.
 template <class T>
 bool may_spread_scattered(const Engine<T>& engine, std::int64_t count);
 template <class T>
 void spread_scattered(Engine<T>& engine, const Batch<T>& batch);  // zeroes the grids first
 template <class T>
 void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch);
+// Whether a single transform can be shared by threads: their grids must not take much memory.
+template <class T>
+bool may_share_scattered(const Engine<T>& engine);
 // What their threads' grids take at most; points need not be set.
 template <class T>
 std::int64_t most_partial_bytes(const Engine<T>& engine);

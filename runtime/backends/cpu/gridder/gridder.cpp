@@ -22,6 +22,7 @@ using generator::SpreadFamily;
 constexpr std::int64_t kBatchWeightBytes = 256 * 1024;
 constexpr std::int64_t kMaxPrivateBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kCrowdedCap = 8192;  // points per private tile where a direct family gives way
+constexpr int kUnitsPerThread = 4;          // at least, where points suffice
 
 PointOrder order_for(const GridderSpec& spec) {
   if (spec.spread.family == SpreadFamily::colour_list) return PointOrder::listed;
@@ -67,6 +68,9 @@ class TiledGridder final : public Gridder<T> {
     const GridShape& grid = spec.grid;
     e_.tiling = make_tiling(grid.dim, grid.fine, spec.window.width, spec.sort.tile, sizeof(std::complex<T>));
     order_ = order_for(spec);
+    // In one dimension, unsorted points are as fast in a grid that stays in the cache.
+    if (order_ == PointOrder::caller && grid.dim == 1 && e_.has_halo() && may_share_scattered(e_))
+      order_ = PointOrder::raw;
     spread_family_ = spec.spread.family;
     interp_family_ = spec.interp.family;
     // Without groups of points there are no tiles to work on, so the families that need none take over.
@@ -100,8 +104,8 @@ class TiledGridder final : public Gridder<T> {
     const bool by_tile = family_now_ == SpreadFamily::colour_index || family_now_ == SpreadFamily::colour_list;
     const std::int64_t cap = std::clamp<std::int64_t>(crowded ? kCrowdedCap : e_.spec.spread.cap, 1,
                                                       std::max<std::int64_t>(e_.spec.longest_sum, 1));
-    split(by_tile ? std::numeric_limits<std::int64_t>::max() : cap, e_.spread_units);
-    if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
+    split(by_tile ? std::numeric_limits<std::int64_t>::max() : shared_cap(cap), e_.spread_units);
+    if (order_ != PointOrder::listed) split(shared_cap(std::max(e_.spec.interp.cap, 1)), e_.interp_units);
     if (coloured_) order_by_colour();
     find_scattered();
   }
@@ -224,7 +228,7 @@ class TiledGridder final : public Gridder<T> {
   // wanted.
   void find_scattered() {
     e_.block_unit.clear();
-    spreads_scattered_ = interpolates_scattered_ = false;
+    spreads_scattered_ = interpolates_scattered_ = order_ == PointOrder::raw;
     if (!e_.has_halo() || (order_ != PointOrder::permuted && order_ != PointOrder::indexed)) return;
     const bool few = is_scattered();
     if (family_now_ == SpreadFamily::subgrid) spreads_scattered_ = few && !coloured_;
@@ -293,9 +297,20 @@ class TiledGridder final : public Gridder<T> {
     }
   }
 
+  // Few points, of which one tile has the most, are divided so that every thread has a share. Copying a tile then costs
+  // up to a quarter of what its points cost.
+  std::int64_t shared_cap(std::int64_t cap) const {
+    if (e_.workers() == 1 || e_.spec.deterministic) return cap;
+    const Tiling& t = e_.tiling;
+    std::int64_t window = t.slots;
+    for (int d = 1; d < t.dim; ++d) window *= t.width;
+    const std::int64_t least = std::max<std::int64_t>(kBlockPoints, 4 * t.private_elements() / window);
+    return std::min(cap, std::max(least, e_.points.size() / (kUnitsPerThread * e_.workers())));
+  }
+
   void split(std::int64_t cap, std::vector<Subproblem>& units) const {
     const std::int64_t tiles = e_.tiling.tiles();
-    if (order_ == PointOrder::caller) return;
+    if (order_ == PointOrder::caller || order_ == PointOrder::raw) return;
     for (std::int64_t t = 0; t < tiles; ++t) {
       if (order_ == PointOrder::listed) {
         if (e_.points.head(t) >= 0) units.push_back({t, 0, 0, 0});

@@ -23,11 +23,14 @@ struct Axis {
 };
 // The same in fixed point: directly for points within a period of zero, through p - round(p) for others. x * scale +
 // shift is an integer q, the position in cells times 2^bits, or that minus the whole grid when negative. The high bits
-// of the position are i0, the low ones 1 - f.
+// of the position are i0, the low ones 1 - f. Where such an integer is too coarse (Frame::deep), the rest of the product
+// gives kDeepBits more: q is 2^kDeepBits times the integer, plus the rest and deep_shift.
 struct FixedAxis {
-  double scale = 0, folded_scale = 0, shift = 0;
+  double scale = 0, scale_low = 0, folded_scale = 0, shift = 0;
+  std::int64_t deep_shift = 0;
   int bits = 0, tile_bits = 0;  // i0 >> tile_bits is the tile
 };
+inline constexpr int kDeepBits = 8;
 // The order inside tiles, expressed as more sort keys: x-bins, and within them groups of 2^plane_bits planes.
 struct InnerOrder {
   int bins = 1, groups = 1, plane_bits = 0;
@@ -45,7 +48,7 @@ struct Frame {
   std::array<double, 3> inverse_tile{};
   // True when fixed point is exact enough for the record's positions of points up to kNearPeriods away, and tiles are
   // powers of two (or one tile holds the whole dimension). Otherwise products are error-free.
-  bool fixed = false;
+  bool fixed = false, deep = false;
 };
 inline constexpr double kNearPeriods32 = 0x1p20, kNearPeriods64 = 2;
 inline constexpr double kIntegers = 0x1.8p52;  // adding it rounds to an integer, which is read from the mantissa

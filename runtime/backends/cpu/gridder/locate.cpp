@@ -130,32 +130,24 @@ HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& ou
     hn::Store(word, du, out.word[0] + j);
     return;
   }
-  if (form.words <= 4) {
-    VU low = field[0], high = hn::Zero(du);
-    const auto add = [&](int f) HWY_ATTR {
-      const int offset = form.field[f].offset, end = offset + form.field[f].bits;
-      if (offset < 64) low = hn::Or(low, left(field[f], offset));
-      if (offset >= 64) {
-        high = hn::Or(high, left(field[f], offset - 64));
-      } else if (end > 64) {
-        high = hn::Or(high, right(field[f], 64 - offset));
-      }
-    };
-    if constexpr (Dim > 1) add(1);
-    if constexpr (Dim > 2) add(2);
-    if (form.field[3].bits > 0) add(3);
-    hn::Store(low, du, out.word[0] + j);
-    hn::Store(high, du, out.word[1] + j);
-    return;
+  VU word[4] = {field[0], hn::Zero(du), hn::Zero(du), hn::Zero(du)};
+  const auto add = [&](int f) HWY_ATTR {
+    const int at = form.field[f].offset, first = at / 64, shift = at % 64;
+    const VU v = left(field[f], shift), rest = shift == 0 ? hn::Zero(du) : right(field[f], 64 - shift);
+    if (first == 0) {
+      word[0] = hn::Or(word[0], v), word[1] = hn::Or(word[1], rest);
+    } else if (first == 1) {
+      word[1] = hn::Or(word[1], v), word[2] = hn::Or(word[2], rest);
+    } else {
+      word[2] = hn::Or(word[2], v), word[3] = hn::Or(word[3], rest);
+    }
+  };
+  if constexpr (Dim > 1) add(1);
+  if constexpr (Dim > 2) add(2);
+  if (form.field[3].bits > 0) add(3);
+  for (int w = 0; w < 4; ++w) {
+    if (2 * w < form.words) hn::Store(word[w], du, out.word[w] + j);
   }
-  VU word[(kMaxRecordWords + 1) / 2] = {hn::Zero(du), hn::Zero(du), hn::Zero(du), hn::Zero(du)};
-  for (int p = 0; p < form.parts; ++p) {
-    const RecordForm::Part& part = form.part[p];
-    const VU v = field[part.field];
-    word[part.word] = hn::Or(word[part.word],
-                             part.shift >= 0 ? hn::ShiftLeftSame(v, part.shift) : hn::ShiftRightSame(v, -part.shift));
-  }
-  for (int w = 0; 2 * w < form.words; ++w) hn::Store(word[w], du, out.word[w] + j);
 }
 
 // Multiplies the low halves.
@@ -210,40 +202,57 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
   return true;
 }
 
+// The constants of an axis in fixed point (FixedAxis) in every lane; Deep is Frame::deep.
+template <bool Deep>
 struct FixedLanes {
   FixedLanes(const Frame& f, const RecordForm& form, double near_periods, int k)
       : FixedLanes(near_periods, f.fixed_axes[k], f.axes[k], f.tiling.fine[k], f.tiling.count[k], form.fraction) {}
   static VU set(std::int64_t v) { return hn::Set(DU(), static_cast<std::uint64_t>(v)); }
   // Returns q, or q + span where q is negative; at least span where q is not in [-span, span).
-  HWY_INLINE VU folded(V64 sum) const {
-    const VU q = hn::Sub(hn::BitCast(DU(), sum), zero);
-    return hn::Min(q, hn::Add(q, span));
-  }
-  HWY_INLINE VU position(V64 x) const { return folded(hn::MulAdd(x, scale, shift)); }
+  HWY_INLINE VU folded(VU q) const { return hn::Min(q, hn::Add(q, span)); }
+  HWY_INLINE VU integer(V64 sum) const { return hn::Sub(hn::BitCast(DU(), sum), zero); }
+  HWY_INLINE VU position(V64 x) const { return Deep ? deep(x, scale, scale_low) : shallow(x, scale); }
   HWY_INLINE VU position_beyond(V64 x) const {
     const V64 p = hn::Mul(x, factor), turns = hn::Round(p);
     const V64 rest = hn::MulAdd(x, factor_low, hn::MulSub(x, factor, turns));
-    const VU q = folded(hn::MulAdd(rest, folded_scale, shift));
+    const VU q = Deep ? deep(rest, folded_scale, hn::Zero(D64())) : shallow(rest, folded_scale);
     return hn::IfThenElse(hn::RebindMask(DU(), hn::Le(hn::Abs(p), near)), q, span);
   }
   // Sets the sign bit where the position is not in the grid.
   HWY_INLINE VU beyond(VU position) const { return hn::Or(position, hn::Sub(last, position)); }
 
-  V64 scale, shift, factor, factor_low, folded_scale, near;
-  VU zero, span, last, tiles, to_cell, to_tile, cell, to_field, field, fraction;
+  V64 scale, scale_low, shift, integers, units, factor, factor_low, folded_scale, near;
+  VU zero, deep_shift, two_spans, span, last, tiles, to_cell, to_tile, cell, to_field, field, fraction;
 
  private:
-  FixedLanes(double near_periods, const FixedAxis& a, const Axis& axis, std::int64_t fine, std::int64_t tile_count,
+  HWY_INLINE VU shallow(V64 x, V64 by) const { return folded(integer(hn::MulAdd(x, by, shift))); }
+  // x * (by + by_low): the product's integer part, and what it lacks in smaller units.
+  HWY_INLINE VU deep(V64 x, V64 by, V64 by_low) const {
+    const V64 sum = hn::MulAdd(x, by, integers);
+    const V64 rest = hn::MulAdd(x, by_low, hn::MulSub(x, by, hn::Sub(sum, integers)));
+    const VU coarse = integer(sum), fine = integer(hn::MulAdd(rest, units, integers));
+    const VU q = hn::Add(hn::ShiftLeft<kDeepBits>(coarse), hn::Add(fine, deep_shift));
+    // Bits that the shift loses would hide that x is not near.
+    const auto near_enough = hn::Lt(hn::Add(coarse, two_spans), hn::Add(two_spans, two_spans));
+    return hn::IfThenElse(near_enough, folded(q), span);
+  }
+
+  FixedLanes(double near_periods, const FixedAxis& a, const Axis& axis, std::int64_t cells, std::int64_t tile_count,
              int fraction_bits)
       : scale(hn::Set(D64(), a.scale)),
+        scale_low(hn::Set(D64(), a.scale_low)),
         shift(hn::Set(D64(), a.shift)),
+        integers(hn::Set(D64(), kIntegers)),
+        units(hn::Set(D64(), 1 << kDeepBits)),
         factor(hn::Set(D64(), axis.factor)),
         factor_low(hn::Set(D64(), axis.factor_low)),
         folded_scale(hn::Set(D64(), a.folded_scale)),
         near(hn::Set(D64(), near_periods)),
         zero(hn::BitCast(DU(), hn::Set(D64(), kIntegers))),
-        span(set(fine << a.bits)),
-        last(set((fine << a.bits) - 1)),
+        deep_shift(set(a.deep_shift)),
+        two_spans(set(cells << (a.bits - kDeepBits + 1))),
+        span(set(cells << a.bits)),
+        last(set((cells << a.bits) - 1)),
         tiles(set(tile_count)),
         to_cell(set(a.bits)),
         to_tile(set(a.bits + a.tile_bits)),
@@ -254,7 +263,7 @@ struct FixedLanes {
   static VU ones(int bits) { return set((std::int64_t{1} << bits) - 1); }
 };
 
-template <class T, int Dim, bool kRecords>
+template <class T, int Dim, bool kRecords, bool Deep = false>
 bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                   int n, Located& out) {
   const DU du;
@@ -264,13 +273,14 @@ bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<c
   shape.fraction = 0;
   if constexpr (kRecords) shape = *form;
   constexpr double kNear = sizeof(T) == 4 ? kNearPeriods32 : kNearPeriods64;
-  const FixedLanes lanes[3] = {FixedLanes(frame, shape, kNear, 0), FixedLanes(frame, shape, kNear, Dim > 1 ? 1 : 0),
-                               FixedLanes(frame, shape, kNear, Dim > 2 ? 2 : 0)};
+  const FixedLanes<Deep> lanes[3] = {
+      {frame, shape, kNear, 0}, {frame, shape, kNear, Dim > 1 ? 1 : 0}, {frame, shape, kNear, Dim > 2 ? 2 : 0}};
   const InnerOrder order = frame.inner;
-  const VU bins = FixedLanes::set(order.bins), groups = FixedLanes::set(order.groups);
-  const VU inverse_bin = FixedLanes::set((65536 + frame.tiling.bin - 1) / frame.tiling.bin);  // exact below 256 cells
+  const VU bins = FixedLanes<Deep>::set(order.bins), groups = FixedLanes<Deep>::set(order.groups);
+  const VU inverse_bin =
+      FixedLanes<Deep>::set((65536 + frame.tiling.bin - 1) / frame.tiling.bin);  // exact below 256 cells
   VU index = hn::Iota(du, static_cast<std::uint64_t>(first));
-  const VU step = FixedLanes::set(kN64);
+  const VU step = FixedLanes<Deep>::set(kN64);
   T tail[Dim][kN64] = {};
   for (int j = 0; j < n; j += kN64) {
     VU position[Dim], beyond = hn::Zero(du);
@@ -319,6 +329,11 @@ bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<c
 template <class T, int Dim>
 bool locate_in(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
                Located& out) {
+  if constexpr (sizeof(T) == sizeof(double)) {
+    if (frame.fixed && frame.deep)
+      return form != nullptr ? locate_fixed<T, Dim, true, true>(frame, form, x, first, n, out)
+                             : locate_fixed<T, Dim, false, true>(frame, form, x, first, n, out);
+  }
   if (frame.fixed) {
     return form != nullptr ? locate_fixed<T, Dim, true>(frame, form, x, first, n, out)
                            : locate_fixed<T, Dim, false>(frame, form, x, first, n, out);

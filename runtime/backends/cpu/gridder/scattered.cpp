@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "generator/plan/private_tile.h"
 #include "runtime/backends/cpu/base/team.h"
 #include "runtime/backends/cpu/gridder/engine.h"
 #include "runtime/backends/cpu/gridder/halo.h"
@@ -12,8 +13,9 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-constexpr std::int64_t kPartialBytes = std::int64_t{4} << 20;  // of the grids of further threads
-constexpr double kWorthThreads = 4e4;                          // cycles: about what waking a thread takes
+using generator::kPartialBytes;
+
+constexpr double kWorthThreads = 4e4;  // cycles: about what waking a thread takes
 
 template <class T>
 class Scattered {
@@ -24,7 +26,8 @@ class Scattered {
 
   void spread() {
     const int workers = e_.workers();
-    if (workers > 1 && batch_.count == 1 && is_long()) return spread_in_parts();
+    if (workers > 1 && batch_.count == 1 && is_long() && may_share(e_) && !e_.spec.deterministic)
+      return spread_in_parts();
     const std::int64_t shares = std::min<std::int64_t>(is_long() ? workers : 1, batch_.count);
     parallel_for(workers, shares, [&](std::int64_t s, int worker) {
       const Share mine = share_of(batch_.count, s, shares);
@@ -97,6 +100,7 @@ class Scattered {
   void load(std::int64_t k, Workspace<T>& work, PointBlock<T>& block) const {
     const std::int64_t p = k * kBlockPoints;
     e_.load(p, static_cast<int>(std::min<std::int64_t>(kBlockPoints, e_.points.size() - p)), false, work, block);
+    if (e_.points.order() == PointOrder::raw) return;
     const Subproblem* unit = e_.interp_units.data() + e_.block_unit[k];
     auto origin = e_.tiling.origin(unit->tile);
     for (int j = 0; j < block.weights.n; ++j) {
@@ -161,7 +165,12 @@ class Scattered {
 
 template <class T>
 bool may_spread_scattered(const Engine<T>& engine, std::int64_t count) {
+  if (engine.points.order() == PointOrder::raw) return true;
   return !engine.block_unit.empty() && (count >= engine.workers() || Scattered<T>::may_share(engine));
+}
+template <class T>
+bool may_share_scattered(const Engine<T>& engine) {
+  return Scattered<T>::partial_bytes(engine, team_size(engine.spec.threads)) <= kPartialBytes;
 }
 template <class T>
 std::int64_t most_partial_bytes(const Engine<T>& engine) {
@@ -180,6 +189,8 @@ void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch) {
 
 template bool may_spread_scattered<float>(const Engine<float>&, std::int64_t);
 template bool may_spread_scattered<double>(const Engine<double>&, std::int64_t);
+template bool may_share_scattered<float>(const Engine<float>&);
+template bool may_share_scattered<double>(const Engine<double>&);
 template std::int64_t most_partial_bytes<float>(const Engine<float>&);
 template std::int64_t most_partial_bytes<double>(const Engine<double>&);
 template void spread_scattered<float>(Engine<float>&, const Batch<float>&);

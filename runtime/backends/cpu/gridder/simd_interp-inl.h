@@ -4,6 +4,23 @@ namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
+// Adds weight times the y rows of one plane, by their weights.
+template <class T, int W, int N>
+HWY_INLINE void add_plane(const T* HWY_RESTRICT rows, const T* HWY_RESTRICT y_weights, T weight, RowVec<T>* sum) {
+  const Row<T> d;
+  RowVec<T> plane[N];
+#pragma GCC unroll 16
+  for (int y = 0; y < W; ++y) {
+    const RowVec<T> wy = hn::Set(d, y_weights[y * kBlockPoints]);
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n) {
+      const RowVec<T> cells = hn::Load(d, rows + (y * N + n) * kLanes<T>);
+      plane[n] = y == 0 ? hn::Mul(wy, cells) : hn::MulAdd(wy, cells, plane[n]);
+    }
+  }
+  for (int n = 0; n < N; ++n) sum[n] = hn::MulAdd(hn::Set(d, weight), plane[n], sum[n]);
+}
+
 // Sums rows over y, then z, with one reduction along x at the end.
 template <class T, int W, int Dim>
 void interpolate(const WeightBlock<T>& block, const Tiling& g, const T* HWY_RESTRICT tile,
@@ -21,24 +38,45 @@ void interpolate(const WeightBlock<T>& block, const Tiling& g, const T* HWY_REST
     __builtin_prefetch(block.ahead[j], 1, 3);
     RowVec<T> sum[kN];
     for (int n = 0; n < kN; ++n) sum[n] = Dim == 1 ? hn::Load(d, row + n * kLanes<T>) : hn::Zero(d);
-    for (int z = 0; Dim > 1 && z < kZ; ++z) {
-      RowVec<T> plane[kN];
-#pragma GCC unroll 16
-      for (int y = 0; y < W; ++y) {
-        const RowVec<T> wy = hn::Set(d, ys[y * kBlockPoints + j]);
-#pragma GCC unroll 8
-        for (int n = 0; n < kN; ++n) {
-          const RowVec<T> cells = hn::Load(d, row + z * stride_z + y * kWide + n * kLanes<T>);
-          plane[n] = y == 0 ? hn::Mul(wy, cells) : hn::MulAdd(wy, cells, plane[n]);
-        }
-      }
-      for (int n = 0; n < kN; ++n) {
-        sum[n] = Dim > 2 ? hn::MulAdd(hn::Set(d, zs[z * kBlockPoints + j]), plane[n], sum[n]) : plane[n];
-      }
-    }
+    for (int z = 0; Dim > 1 && z < kZ; ++z)
+      add_plane<T, W, kN>(row + z * stride_z, ys + j, Dim > 2 ? zs[z * kBlockPoints + j] : T{1}, sum);
     RowVec<T> total = hn::Mul(sum[0], hn::Load(d, xs + j * kWide));
     for (int n = 1; n < kN; ++n) total = hn::MulAdd(sum[n], hn::Load(d, xs + j * kWide + n * kLanes<T>), total);
     values[j] = sum_pairs(d, total);
+  }
+}
+
+// A slab of planes gives its share to all the block's points before the next slab does (by_slabs).
+template <class T, int W>
+void interpolate_slabs(const WeightBlock<T>& block, const Tiling& g, const T* HWY_RESTRICT tile,
+                       std::complex<T>* HWY_RESTRICT values) {
+  constexpr int kN = kVectors<T, W>;
+  constexpr int kWide = 2 * kSlots<T, W>;
+  const Row<T> d;
+  const std::int64_t stride_z = std::int64_t{kWide} * g.padded[1];
+  const std::int32_t* HWY_RESTRICT first_plane = block.cell[2];
+  std::int32_t begin = kMaxTile, end = 0;
+  for (int j = 0; j < block.n; ++j) {
+    __builtin_prefetch(block.ahead[j], 1, 3);
+    begin = std::min(begin, first_plane[j]);
+    end = std::max(end, first_plane[j] + W);
+    values[j] = {};
+  }
+  for (std::int32_t slab = begin; slab < end; slab += kSlabPlanes) {
+    for (int j = 0; j < block.n; ++j) {
+      const std::int32_t z0 = std::max(slab - first_plane[j], 0);
+      const std::int32_t z1 = std::min(slab + kSlabPlanes - first_plane[j], W);
+      if (z0 >= z1) continue;
+      const T* HWY_RESTRICT row = tile + 2 * std::int64_t{block.row[j]};
+      const T* HWY_RESTRICT x = block.x.data() + j * kWide;
+      RowVec<T> sum[kN];
+      for (int n = 0; n < kN; ++n) sum[n] = hn::Zero(d);
+      for (std::int32_t z = z0; z < z1; ++z)
+        add_plane<T, W, kN>(row + z * stride_z, block.y.data() + j, block.z[z * kBlockPoints + j], sum);
+      RowVec<T> total = hn::Mul(sum[0], hn::Load(d, x));
+      for (int n = 1; n < kN; ++n) total = hn::MulAdd(sum[n], hn::Load(d, x + n * kLanes<T>), total);
+      values[j] += sum_pairs(d, total);
+    }
   }
 }
 
@@ -98,9 +136,10 @@ inline void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
-    kernels.interpolate = tiling.dim == 1   ? interpolate<T, kW, 1>
-                          : tiling.dim == 2 ? interpolate<T, kW, 2>
-                                            : interpolate<T, kW, 3>;
+    kernels.interpolate = tiling.dim == 1                  ? interpolate<T, kW, 1>
+                          : tiling.dim == 2                ? interpolate<T, kW, 2>
+                          : by_slabs(3, kW, 2 * sizeof(T)) ? interpolate_slabs<T, kW>
+                                                           : interpolate<T, kW, 3>;
     kernels.interpolate_points = tiling.dim == 1   ? interpolate_points<T, kW, 1>
                                  : tiling.dim == 2 ? interpolate_points<T, kW, 2>
                                                    : interpolate_points<T, kW, 3>;

@@ -5,11 +5,6 @@ namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
-// When one point's rows exceed this many bytes, slabs pay off: measured at 28 KB (neutral), 43 KB (1.2 times as fast)
-// and 65 KB (1.9 times) with a first-level cache of 48 KB. Slabs of 4 to 8 planes are equally good.
-constexpr std::size_t kSlabBytes = 32 * 1024;
-constexpr std::int32_t kSlabPlanes = 4;
-
 // Adds y rows of one plane: loads, multiply-adds and stores whole aligned vectors.
 template <class T, int W, int N>
 HWY_INLINE void spread_plane(const RowVec<T>* xz, const T* HWY_RESTRICT y_weights, T* HWY_RESTRICT rows) {
@@ -58,8 +53,7 @@ void spread(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>*
   }
 }
 
-// For 3D windows whose rows fill the first-level cache: a slab of planes receives its share of all the block's points
-// before the next slab does.
+// A slab of planes receives its share of all the block's points before the next slab does (by_slabs).
 template <class T, int W>
 void spread_slabs(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>* strengths,
                   T* HWY_RESTRICT tile) {
@@ -148,7 +142,7 @@ inline void spread_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
-    constexpr bool kSlabs = kW * kW * kSlots<T, kW> * 2 * sizeof(T) > kSlabBytes;
+    constexpr bool kSlabs = by_slabs(3, kW, 2 * sizeof(T));
     kernels.spread = tiling.dim == 1   ? spread<T, kW, 1>
                      : tiling.dim == 2 ? spread<T, kW, 2>
                      : kSlabs          ? spread_slabs<T, kW>

@@ -44,11 +44,25 @@ InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
   InnerOrder inner;
   inner.bins = tiling.bins;
   inner.plane_bits = std::bit_width(static_cast<unsigned>(tiling.tile[2] - 1));
+  if (by_slabs(tiling.dim, tiling.width, static_cast<int>(element_bytes))) return inner;  // planes go slab by slab
   const std::int64_t plane_bytes = tiling.padded[1] * tiling.slots * element_bytes;
   while (inner.plane_bits > 2 && ((1 << inner.plane_bits) + tiling.width - 1) * plane_bytes > kInnerBytes)
     --inner.plane_bits;
   inner.groups = ((tiling.tile[2] - 1) >> inner.plane_bits) + 1;
   return inner;
+}
+
+// Whether no number is infinite or NaN: their exponents have all bits, so that one more carries into the sign.
+bool are_finite(const float* x, std::int64_t n) {
+  std::uint32_t carries = 0;
+  for (std::int64_t i = 0; i < n; ++i) carries |= (std::bit_cast<std::uint32_t>(x[i]) & 0x7f800000) + 0x00800000;
+  return (carries >> 31) == 0;
+}
+bool are_finite(const double* x, std::int64_t n) {
+  std::uint64_t carries = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    carries |= (std::bit_cast<std::uint64_t>(x[i]) & 0x7ff0000000000000) + 0x0010000000000000;
+  return (carries >> 63) == 0;
 }
 
 // Calls f(integral_constant<int, W>) for the number of words in a record.
@@ -87,7 +101,7 @@ void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool loca
     if (m_ >= kLeastOfKey * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
   }
   form_ = make_record_form(tiling, fraction, m_, order_ == PointOrder::permuted);
-  frame_.fixed = true;
+  if (order_ == PointOrder::raw) form_.words = 2;  // as they are located
   for (int d = 0; d < tiling.dim; ++d) {
     const bool radians = map.factor[d] == kInverseTwoPi;
     frame_.axes[d] = {map.centre[d],
@@ -97,7 +111,12 @@ void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool loca
                       tiling.width,
                       map.centre_low[d]};
     frame_.inverse_tile[d] = 1.0 / tiling.tile[d];
-    prepare_fixed(d);
+  }
+  for (const bool deep : {false, true}) {
+    frame_.fixed = !deep || sizeof(T) == sizeof(double);
+    frame_.deep = deep;
+    for (int d = 0; d < tiling.dim; ++d) prepare_fixed(d);
+    if (frame_.fixed) break;
   }
 }
 
@@ -106,17 +125,21 @@ void PointStore<T>::prepare_fixed(int d) {
   const Tiling& tiling = frame_.tiling;
   const Axis& axis = frame_.axes[d];
   FixedAxis& fixed = frame_.fixed_axes[d];
+  const int coarse_bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit in 51 bits
   fixed.tile_bits = std::bit_width(static_cast<unsigned>(tiling.tile[d] - 1));
-  fixed.bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit in 51 bits
-  fixed.folded_scale = std::ldexp(axis.fine, fixed.bits);
+  fixed.bits = coarse_bits + (frame_.deep ? kDeepBits : 0);
+  fixed.folded_scale = std::ldexp(axis.fine, coarse_bits);
   fixed.scale = axis.factor * fixed.folded_scale;
+  fixed.scale_low = std::fma(axis.factor, fixed.folded_scale, -fixed.scale) + axis.factor_low * fixed.folded_scale;
   // i0 + (1 - f) = u - w/2 + 1, minus the smallest unit so that f is in [0, 1) and not in (0, 1].
   const double cells = 1 - 0.5 * axis.width - axis.centre * axis.factor * axis.fine;
-  fixed.shift = kIntegers + std::rint(std::ldexp(cells, fixed.bits)) - 1;
+  fixed.shift = kIntegers + std::rint(std::ldexp(cells, coarse_bits)) - 1;
+  fixed.deep_shift = std::llrint(std::ldexp(cells, fixed.bits)) - 1;
   const bool aligned = tiling.tile[d] == 1 << fixed.tile_bits || tiling.count[d] == 1;
-  // Products have errors of up to four units.
+  // Products have errors of up to four units. A rounded shift has errors of several deep ones.
   const bool exact = fixed.bits >= form_.fraction + 4 && std::abs(cells) < axis.fine;
-  frame_.fixed = frame_.fixed && aligned && exact;
+  const bool round = !frame_.deep || (axis.factor == kInverseTwoPi && 2 * cells == std::rint(2 * cells));
+  frame_.fixed = frame_.fixed && aligned && exact && round;
 }
 
 template <class T>
@@ -172,6 +195,28 @@ void PointStore<T>::write(const Located& chunk, int n, const std::int64_t* posit
       }
     }
   });
+}
+
+// All finite numbers of radians can be located; other maps may overflow.
+template <class T>
+void PointStore<T>::copy_raw(const std::array<const T*, 3>& points, int threads) {
+  coordinates_.resize(m_);
+  const bool radians = frame_.axes[0].factor == kInverseTwoPi;
+  std::vector<std::int64_t> bad(threads, -1);
+  parallel_for(threads, threads, [&](std::int64_t t) {
+    Located located;
+    const Share s = share_of(m_, t, threads);
+    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+      std::copy_n(points[0] + first, n, coordinates_.data() + first);
+      if (are_finite(points[0] + first, n) && (radians || locate(first, n, points, false, located))) continue;
+      bad[t] = first;
+      return;
+    }
+  });
+  for (int t = 0; t < threads; ++t) {
+    if (bad[t] >= 0) refuse(points, bad[t]);
+  }
 }
 
 template <class T>
@@ -283,6 +328,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   kernels_ = &kernels;
   prepare(map, tiling, grouping.local, grouping.fraction);
   const int threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, grouping.threads));
+  if (order == PointOrder::raw) return copy_raw(points, m < kKeptPoints ? 1 : threads);
   records_.resize(m * form_.words + kRecordSlack);
   std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);
   const bool wide = m > std::int64_t{std::numeric_limits<std::uint32_t>::max()};
@@ -306,8 +352,8 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
 
 template <class T>
 std::int64_t PointStore<T>::bytes() const {
-  return records_.bytes() + index_.bytes() + wide_index_.bytes() + tile_of_.bytes() + head_.bytes() + next_.bytes() +
-         wide_next_.bytes() + counts_.bytes() + starts_.bytes();
+  return coordinates_.bytes() + records_.bytes() + index_.bytes() + wide_index_.bytes() + tile_of_.bytes() +
+         head_.bytes() + next_.bytes() + wide_next_.bytes() + counts_.bytes() + starts_.bytes();
 }
 
 template class PointStore<float>;

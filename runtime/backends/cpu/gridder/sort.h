@@ -17,6 +17,7 @@ enum class PointOrder {
   permuted,  // records grouped by tile; with `local` in 3D, within a tile by x-bin (and a few planes)
   indexed,   // records in the caller's order, and an index grouped by tile
   listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], ended by -1
+  raw,  // one dimension: the coordinates in the caller's order, which are located block by block when they are used
 };
 
 struct PointGrouping {
@@ -43,6 +44,10 @@ class PointStore {
     return wide_index_.size() > 0 ? wide_index_[position] : std::int64_t{index_[position]};
   }
   std::int64_t tile_of(std::int64_t point) const { return tile_of_[point]; }
+  // Raw order: locates n <= kChunk points; chunk.word[0] are their records.
+  void locate_raw(std::int64_t first, int n, Located& chunk) const {
+    kernels_->locate(frame_, &form_, {coordinates_.data() + first, nullptr, nullptr}, first, n, chunk);
+  }
   std::int64_t head(std::int64_t tile) const { return head_[tile]; }
   std::int64_t next(std::int64_t point) const {
     return wide_next_.size() > 0 ? wide_next_[point] : std::int64_t{next_[point]};
@@ -58,6 +63,7 @@ class PointStore {
   bool locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records, Located& chunk) const;
   [[noreturn]] void refuse(const std::array<const T*, 3>& points, std::int64_t first);
   void write(const Located& chunk, int n, const std::int64_t* position);
+  void copy_raw(const std::array<const T*, 3>& points, int threads);
   void count_keys(const std::array<const T*, 3>& points, int threads);
   void count_places(int threads);
   void place(const std::array<const T*, 3>& points, int threads);
@@ -72,6 +78,7 @@ class PointStore {
   Frame frame_;
   const Kernels<T>* kernels_ = nullptr;
 
+  Buffer<T> coordinates_;  // raw
   Buffer<std::uint32_t> records_;
   Buffer<std::uint32_t> index_;      // indexed, m < 2^32
   Buffer<std::int64_t> wide_index_;  // indexed, m >= 2^32
