@@ -10,7 +10,10 @@ namespace {
 
 class EmulatedCache : public ::testing::Test {
  protected:
-  EmulatedCache() { ::setenv("FOURTUNE_EMULATED_CACHE", folder_.path().c_str(), 1); }
+  EmulatedCache() {
+    ::setenv("FOURTUNE_EMULATED_CACHE", folder_.path().c_str(), 1);
+    ::unsetenv("FOURTUNE_EMULATED_QUICK");
+  }
   ~EmulatedCache() override { ::unsetenv("FOURTUNE_EMULATED_CACHE"); }
 
   static KernelSource adding(const std::string& entry, int number) {
