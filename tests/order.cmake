@@ -16,7 +16,8 @@ set(disturbing "^tools[.]BusyMachine[.]")
 # Sweeps over alike kernels, most of whose time compilers take. They get the labels turn-0, turn-1 and turn-2 in turns, so
 # that tools/check can leave two of them to other commits (docs/design/testing.md).
 set(sweeps "^generator[.].*/(NufftKernels|NufftSortKernels|NufftPublished|NufftDeterministic)[.]"
-           "^runtime[.].*/(EmulatedNufft|EmulatedNufftType3Covering)[.]" "^runtime[.]Cuda(Fft|Nufft)Compile[.]")
+           "^runtime[.].*/(EmulatedNufft|EmulatedNufftType3Covering)[.]" "^runtime[.]Cuda(FftCompile|NufftCompile|FftCovering)[.]"
+           "^tools[.](EmulatedEmit[.]|EmitCommand[.]Nvcc)")
 set(turn 0)
 foreach(property longest long timed disturbing sweeps)
   list(JOIN ${property} "|" ${property})
