@@ -84,7 +84,7 @@ Subject subject(const Kind& kind) {
 
 bool seen(const GpuProgram& broken, const EmitOptions& o) {
   try {
-    const double error = program_error(broken, o, true);
+    const double error = every_program_error(broken, o, true);
     return !(error <= allowed(o));
   } catch (const runtime::emulated::KernelFault&) {
     return true;

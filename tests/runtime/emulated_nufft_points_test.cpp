@@ -13,6 +13,7 @@
 #include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/backends/emulated/emulator.h"
 #include "tests/runtime/emulated_nufft_support.h"
+#include "tests/support/turns.h"
 
 namespace fourtune {
 namespace {
@@ -28,6 +29,7 @@ TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
   for (int dim = 1; dim <= 3; ++dim)
     for (const int type : {1, 2})
       for (const bool windows : {false, true}) {
+        if (!test::next_has_turn()) continue;
         std::unique_ptr<Transform> transform;
         // The same transform receives more, fewer and no points.
         for (const auto& [m, spread] :
@@ -205,7 +207,7 @@ TEST(EmulatedNufftPoints, FarOutsideTheInterval) {
     for (int dim = 1; dim <= 3; ++dim)
       for (const Precision precision : {Precision::f32, Precision::f64})
         for (const char* placement : {"", ",placement=two_level"}) {
-          if (*placement != 0 && precision == Precision::f32) continue;
+          if ((*placement != 0 && precision == Precision::f32) || !test::next_has_turn()) continue;
           NufftCase c;
           c.problem = parse_problem(token(type, dim, std::string(",m=60,prec=") + to_string(precision) + ",tol=1e-4"));
           c.spread_of_points = precision == Precision::f32 ? 1e5 : 1e8;

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <bit>
 #include <boost/context/detail/fcontext.hpp>
 #include <numeric>
 
@@ -83,6 +84,7 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   grid_ = grid;
   arguments_ = arguments;
   threads_ = volume(source.block);
+  warps_ = (threads_ + 31) / 32;
   cluster_ = volume(source.cluster);
   for (int d = 0; d < 3; ++d)
     if (source.cluster[d] == 0 || grid[d] % source.cluster[d] != 0)
@@ -139,8 +141,10 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
 void Engine::run_cluster(std::uint32_t first_block) {
   const Index3 base = block_of(first_block);
   cluster_blocks_.clear();
+  block_indices_.clear();
   for (std::uint32_t rank = 0; rank < cluster_; ++rank) {
     const Index3 at = index_in(rank, source_->cluster);
+    block_indices_.push_back({base[0] + at[0], base[1] + at[1], base[2] + at[2]});
     cluster_blocks_.push_back(base[0] + at[0] + grid_[0] * (base[1] + at[1] + grid_[1] * (base[2] + at[2])));
     shared_[rank].poison();
   }
@@ -183,6 +187,8 @@ void Engine::run_cluster(std::uint32_t first_block) {
 void Engine::start_fibers() {
   const std::uint32_t total = threads_ * cluster_;
   fibers_.assign(total, {});
+  at_barrier_.assign(cluster_, 0);
+  in_warp_.assign(std::size_t{warps_} * cluster_, 0);
   ready_.clear();
   left_ = 0;
   cluster_phases_ = 0;
@@ -207,7 +213,7 @@ void Engine::start_fibers() {
 }
 
 void Engine::sort_round(std::vector<std::uint32_t>& round) {
-  std::sort(round.begin(), round.end());
+  if (!std::is_sorted(round.begin(), round.end())) std::sort(round.begin(), round.end());
   if (options_.threads == Order::reverse) std::reverse(round.begin(), round.end());
   if (options_.threads == Order::random) std::shuffle(round.begin(), round.end(), random_);
 }
@@ -217,7 +223,7 @@ void Engine::resume(std::uint32_t id) {
   Fiber& fiber = fibers_[id];
   running_ = id;
   *module_->thread_index = fiber.index;
-  *module_->block_index = block_of(cluster_blocks_[fiber.rank]);
+  *module_->block_index = block_indices_[fiber.rank];
   in_fiber_ = true;
   void* keep = nullptr;
   SanitizerSwitch::to_fiber(&keep, stack_pool().bottom(id));
@@ -254,9 +260,9 @@ void Engine::fail(Trouble trouble) {
 
 // ---- waiting ----
 void Engine::arrive_at_barrier(Fiber& fiber) {
+  if (++at_barrier_[fiber.rank] < threads_) return;
+  at_barrier_[fiber.rank] = 0;
   const std::uint32_t first = fiber.rank * threads_, end = first + threads_;
-  for (std::uint32_t id = first; id < end; ++id)
-    if (fibers_[id].state != fiber.state) return;
   for (std::uint32_t id = first; id < end; ++id)
     if (fibers_[id].line != fiber.line) {
       Trouble trouble;
@@ -293,6 +299,9 @@ void Engine::arrive_at_warp(Fiber& fiber) {
     trouble.text = fmt::format("the mask 0x{:08x} does not contain the calling lane {}", fiber.mask, fiber.linear % 32);
     fail(std::move(trouble));
   }
+  const std::uint32_t lanes = std::min<std::uint32_t>(32, threads_ - fiber.linear / 32 * 32);
+  const unsigned present = lanes == 32 ? fiber.mask : fiber.mask & ((1u << lanes) - 1);
+  if (++waiting_in_warp(fiber) < static_cast<std::uint32_t>(std::popcount(present))) return;
   find_lanes(fiber, fiber.mask);
   for (const std::uint32_t id : lanes_) {
     const Fiber& other = fibers_[id];
@@ -324,6 +333,7 @@ void Engine::release_warp() {
   }
   // Only __syncwarp orders memory; shuffles and votes do not.
   if (shadow_ && fibers_[lanes_.front()].kind == 0) shadow_->warp_sync(lanes_);
+  waiting_in_warp(fibers_[lanes_.front()]) -= static_cast<std::uint32_t>(lanes_.size());
   for (const std::uint32_t id : lanes_) wake(id);
 }
 

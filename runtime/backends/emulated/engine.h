@@ -108,6 +108,7 @@ class Engine {
   std::string describe_address(const void* address, std::size_t bytes) const;
   std::string describe_access(const Trouble& trouble) const;
   void find_lanes(const Fiber& fiber, unsigned mask);
+  std::uint32_t& waiting_in_warp(const Fiber& fiber) { return in_warp_[fiber.rank * warps_ + fiber.linear / 32]; }
   Index3 block_of(std::uint32_t linear) const;
 
   RunOptions options_;
@@ -121,9 +122,12 @@ class Engine {
   generator::Extent3 grid_{};
   void** arguments_ = nullptr;
   bool overlaps_ = false;  // with the kernel ahead
-  std::uint32_t threads_ = 0, cluster_ = 1, serial_ = 1, launch_serial_ = 1, call_first_ = 1;
+  std::uint32_t threads_ = 0, warps_ = 0, cluster_ = 1, serial_ = 1, launch_serial_ = 1, call_first_ = 1;
   // State of the running cluster.
   std::vector<std::uint32_t> cluster_blocks_;  // linear indices in the grid, by rank
+  std::vector<Index3> block_indices_;          // the same as three numbers
+  std::vector<std::uint32_t> at_barrier_;      // how many threads of each block wait at its barrier
+  std::vector<std::uint32_t> in_warp_;         // how many threads of each warp wait in a warp operation
   std::vector<GuardedMemory> shared_;
   std::vector<Fiber> fibers_;
   std::vector<std::uint32_t> ready_;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace fourtune::runtime::emulated {
 namespace {
@@ -14,6 +15,21 @@ namespace {
 // Reads as NaN in both precisions at any offset, and differs from what poison() writes, which a kernel may copy.
 constexpr std::byte kPattern[4] = {std::byte{0xde}, std::byte{0xca}, std::byte{0xfa}, std::byte{0xff}};
 std::byte pattern_at(const std::byte* at) { return kPattern[reinterpret_cast<std::uintptr_t>(at) % 4]; }
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+// The pattern over a page. After each block of a launch, the surroundings of every buffer are compared with it.
+const std::byte* pattern_page() {
+  static const std::vector<std::byte> page = [] {
+    std::vector<std::byte> bytes(page_bytes());
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = kPattern[i % 4];
+    return bytes;
+  }();
+  return page.data();
+}
 
 std::byte* map_inaccessible(std::size_t bytes) {
   void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -26,7 +42,7 @@ std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit
 }  // namespace
 
 GuardedMemory::GuardedMemory(std::size_t bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const std::size_t used = round_up(bytes, kAlignment);
   accessible_ = round_up(std::max<std::size_t>(used, 1), page);
   mapped_ = accessible_ + 2 * kGuardBytes;
@@ -55,8 +71,9 @@ GuardedMemory::~GuardedMemory() {
   if (mapping_) ::munmap(mapping_, mapped_);
 }
 
+// Less than a page lies before the buffer, or a whole one if the buffer is empty, and less than kAlignment bytes behind.
 void GuardedMemory::paint() {
-  for (std::byte* at = pages_; at < data_; ++at) *at = pattern_at(at);
+  std::memcpy(pages_, pattern_page(), static_cast<std::size_t>(data_ - pages_));
   for (std::byte* at = data_ + bytes_; at < pages_ + accessible_; ++at) *at = pattern_at(at);
 }
 
@@ -68,6 +85,7 @@ void GuardedMemory::poison() {
 std::optional<std::ptrdiff_t> GuardedMemory::touched_outside() const {
   for (const std::byte* at = data_ + bytes_; at < pages_ + accessible_; ++at)
     if (*at != pattern_at(at)) return at - data_;
+  if (std::memcmp(pages_, pattern_page(), static_cast<std::size_t>(data_ - pages_)) == 0) return std::nullopt;
   for (const std::byte* at = data_; at-- > pages_;)
     if (*at != pattern_at(at)) return at - data_;
   return std::nullopt;

@@ -1,115 +1,31 @@
 #include "runtime/backends/emulated/module.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "base/locked_file.h"
 #include "db/digest.h"
-#include "embedded_texts.h"
+#include "fourtune/status.h"
 #include "runtime/backends/emulated/engine.h"
-
-extern char** environ;
+#include "runtime/backends/emulated/kernel_compiler.h"
 
 namespace fourtune::runtime::emulated {
 namespace {
 
 namespace fs = std::filesystem;
-std::atomic<int> compilations_done{0};
 
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-// The output of a program, standard error included; code < 0 when it could not be started.
-struct Output {
-  int code = -1;
-  std::string text;
-};
-Output run(const std::vector<std::string>& words, const fs::path& log) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  Output output;
-  if (failed == 0) {
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    output.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    output.text = read_file(log);
-  }
-  std::error_code ignored;
-  fs::remove(log, ignored);
-  return output;
-}
-
-std::string compiler() {
-  const char* forced = std::getenv("FOURTUNE_EMULATED_CXX");
-  return forced && *forced ? forced : "g++";
-}
-
-fs::path unique_name(const fs::path& folder, const char* suffix) {
-  static std::atomic<int> serial{0};
-  return folder / fmt::format("tmp-{}-{}{}", ::getpid(), serial++, suffix);
-}
-
-std::vector<std::string> flags(const CompileOptions& options) {
-  // -ffp-contract=fast matches the CUDA compilers; no strict aliasing, since shared memory is used as several types.
-  std::vector<std::string> list{"-std=c++20",
-                                options.quick ? "-O0" : "-O1",
-                                "-g1",
-                                "-w",
-                                "-fPIC",
-                                "-fvisibility=hidden",
-                                "-fno-exceptions",
-                                "-fno-rtti",
-                                "-fno-strict-aliasing",
-                                "-fno-math-errno",
-                                "-ffp-contract=fast",
-                                "-fno-stack-protector",
-                                "-fstack-clash-protection",
-                                "-U_FORTIFY_SOURCE"};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("fma")) list.push_back("-mfma");
-#endif
-  if (options.instrumented) {
-    list.push_back("-fsanitize=thread");
-    list.push_back("--param=tsan-instrument-func-entry-exit=0");
-  }
-  if (options.undefined) {
-    list.push_back("-fsanitize=undefined");
-    list.push_back("-fno-sanitize=vptr");
-    list.push_back("-fsanitize-undefined-trap-on-error");
-  }
-  return list;
-}
-
-// Limits the folder to a few thousand modules: deletes the oldest half and what killed processes left behind. Other
-// processes may do the same, so failures do not matter.
+// Limits the folder to a few thousand libraries: deletes the oldest half, names of kernels in libraries that are gone, and
+// what killed processes left behind. Other processes may do the same, so failures do not matter.
 void trim(const fs::path& folder) {
   constexpr std::size_t kMost = 4096;
   constexpr std::chrono::hours kLeftOver{24};
@@ -117,7 +33,9 @@ void trim(const fs::path& folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> modules;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const auto made = entry.last_write_time(ignored);
-    if (entry.path().filename().string().starts_with("tmp-")) {
+    if (entry.is_symlink(ignored)) {
+      if (!fs::exists(entry.path(), ignored)) fs::remove(entry.path(), ignored);
+    } else if (entry.path().filename().string().starts_with("tmp-")) {
       if (fs::file_time_type::clock::now() - made > kLeftOver) fs::remove(entry.path(), ignored);
     } else if (entry.path().extension() == ".so") {
       modules.emplace_back(made, entry.path());
@@ -126,77 +44,6 @@ void trim(const fs::path& folder) {
   if (modules.size() <= kMost) return;
   std::sort(modules.begin(), modules.end());
   for (std::size_t i = 0; i < modules.size() / 2; ++i) fs::remove(modules[i].second, ignored);
-}
-
-// The macros that a kernel's text defines.
-std::set<std::string_view> macros_of(std::string_view text) {
-  constexpr std::string_view kDefine = "#define ";
-  std::set<std::string_view> names;
-  for (std::size_t at = text.find(kDefine); at != std::string_view::npos; at = text.find(kDefine, at)) {
-    at += kDefine.size();
-    names.insert(text.substr(at, text.find_first_of(" (\n", at) - at));
-  }
-  return names;
-}
-
-// What the compiler receives after the shim: each kernel's unchanged text in a namespace, and the function that calls it.
-// Macros end with the text that defines them, and faults name lines of the kernel's text.
-std::string compiled_text(std::span<const generator::KernelSource> kernels) {
-  std::string text;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const auto macros = macros_of(kernels[i].text);
-    for (const std::string_view name : macros) text += fmt::format("#pragma push_macro(\"{}\")\n", name);
-    text += fmt::format("namespace fourtune_kernel_{} {{\n#line 1 \"{}.cpp\"\n{}\n}}\n", i, kernels[i].entry,
-                        kernels[i].text);
-    for (const std::string_view name : macros) text += fmt::format("#pragma pop_macro(\"{}\")\n", name);
-    text += fmt::format("FOURTUNE_ENTRY({0}, fourtune_kernel_{0}::{1})\n", i, kernels[i].entry);
-  }
-  return text;
-}
-
-void compile(const std::string& code, const std::string& names, const CompileOptions& options, const fs::path& file) {
-  const fs::path folder = file.parent_path();
-  const fs::path text = unique_name(folder, ".cpp"), object = unique_name(folder, ".o"),
-                 made = unique_name(folder, ".so"), log = unique_name(folder, ".log"),
-                 hooks = unique_name(folder, ".cpp"), shim = unique_name(folder, ".h");
-  const auto remove_all = [&] {
-    std::error_code ignored;
-    for (const fs::path& path : {text, object, made, hooks, shim}) fs::remove(path, ignored);
-  };
-  const auto step = [&](const std::vector<std::string>& words) {
-    const Output output = run(words, log);
-    if (output.code == 0) return;
-    remove_all();
-    if (output.code < 0 || output.code == 127)
-      throw Error(
-          Status::backend_unavailable,
-          fmt::format("the emulated backend needs a C++ compiler and '{}' cannot be started; install g++ or set "
-                      "FOURTUNE_EMULATED_CXX",
-                      words[0]));
-    throw Error(Status::internal,
-                fmt::format("kernel {} does not compile for the processor:\n{}", names, output.text.substr(0, 8000)));
-  };
-  std::ofstream(text, std::ios::binary) << code;
-  std::ofstream(shim, std::ios::binary) << kHostTableText << kShimText;
-  if (compilations_done++ % 64 == 0) trim(folder);
-  std::vector<std::string> words{compiler()};
-  for (const std::string& flag : flags(options)) words.push_back(flag);
-  for (const std::string& word :
-       {std::string("-include"), shim.string(), std::string("-c"), text.string(), std::string("-o"), object.string()})
-    words.push_back(word);
-  step(words);
-  // The link must not see -fsanitize, which would add the sanitizer's run-time library. Without the C++ library, which
-  // no kernel uses, it takes a third of the time.
-  std::vector<std::string> link{compiler(), "-shared", "-nostdlib", "-Wl,-Bsymbolic", "-Wl,-z,defs", object.string()};
-  if (options.instrumented) {
-    std::ofstream(hooks, std::ios::binary) << kHostTableText << kHooksText;
-    for (const char* word : {"-O1", "-fPIC", "-w", "-fno-stack-protector"}) link.push_back(word);
-    link.push_back(hooks.string());
-  }
-  for (const char* word : {"-o", made.c_str(), "-lm", "-lc", "-lgcc"}) link.emplace_back(word);
-  step(link);
-  fs::rename(made, file);
-  remove_all();
 }
 
 // The turn of those who need a file at the same time, as ranks do: the first one makes it, and the others find it. Who
@@ -240,8 +87,6 @@ int find_range(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-int compilations() noexcept { return compilations_done; }
-
 fs::path cache_folder() {
   const char* chosen = std::getenv("FOURTUNE_EMULATED_CACHE");
   fs::path folder = chosen && *chosen ? fs::path(chosen)
@@ -255,14 +100,6 @@ fs::path cache_folder() {
                                         "another by FOURTUNE_EMULATED_CACHE",
                                         folder.string()));
   return folder;
-}
-
-std::string compiler_version() {
-  static const std::string version = [] {
-    const Output output = run({compiler(), "--version"}, unique_name(cache_folder(), ".log"));
-    return output.code == 0 ? output.text.substr(0, output.text.find('\n')) : std::string();
-  }();
-  return version;
 }
 
 // A loaded library of compiled kernels.
@@ -293,7 +130,8 @@ struct Binary {
   const void* end = nullptr;
 };
 
-Module::Module(std::shared_ptr<const Binary> binary, int number, std::string entry, const CompileOptions& options)
+Module::Module(std::shared_ptr<const Binary> binary, const std::string& name, std::string entry,
+               const CompileOptions& options)
     : binary_(std::move(binary)),
       entry_(std::move(entry)),
       options_(options),
@@ -303,41 +141,95 @@ Module::Module(std::shared_ptr<const Binary> binary, int number, std::string ent
   block_index = static_cast<Index3*>(binary_->find("blockIdx"));
   block_dim = static_cast<Index3*>(binary_->find("blockDim"));
   grid_dim = static_cast<Index3*>(binary_->find("gridDim"));
-  call = reinterpret_cast<void (*)(void**)>(binary_->find(fmt::format("fourtune_emulated_call_{}", number)));
-  parameters_ = reinterpret_cast<int (*)()>(binary_->find(fmt::format("fourtune_emulated_parameters_{}", number)))();
+  call = reinterpret_cast<void (*)(void**)>(binary_->find(fmt::format("fourtune_emulated_call_{}", name)));
+  parameters_ = reinterpret_cast<int (*)()>(binary_->find(fmt::format("fourtune_emulated_parameters_{}", name)))();
 }
+
+namespace {
+
+constexpr std::size_t kDigits = 40;  // of a digest, in names
+
+// The kernels of one call of compile_modules, each of which may lie in another library of the cache.
+class Loading {
+ public:
+  Loading(std::span<const generator::KernelSource> kernels, const CompileOptions& options)
+      : kernels_(kernels), options_(options), modules_(kernels.size()) {
+    const std::string common = compilation_digest(options);
+    for (const generator::KernelSource& kernel : kernels)
+      names_.push_back("k" + db::sha256({common, kernel.entry, kernel.text}).substr(0, kDigits));
+  }
+
+  std::vector<std::unique_ptr<Module>> all() {
+    for (;;) {
+      std::vector<std::size_t> missing;
+      std::set<std::string> entries;
+      for (std::size_t i = 0; i < kernels_.size(); ++i)
+        if (!modules_[i] && !find(i) && entries.insert(kernels_[i].entry).second) missing.push_back(i);
+      if (missing.empty()) return std::move(modules_);
+      make(missing);
+    }
+  }
+
+ private:
+  // Takes the kernel from the library that has it; false if there is none.
+  bool find(std::size_t kernel) {
+    std::error_code none;
+    const fs::path library = fs::read_symlink(folder_ / names_[kernel], none);
+    return !none && !library.empty() && take(kernel, library);
+  }
+  bool take(std::size_t kernel, const fs::path& library) {
+    auto& binary = binaries_[library.string()];
+    if (!binary) {
+      const fs::path copy = unique_name(folder_, ".so");
+      std::error_code missing;
+      if (!fs::copy_file(folder_ / library, copy, missing)) return false;
+      binary = std::make_shared<const Binary>(copy, folder_ / library);
+      *static_cast<FourtuneEmulatedHost*>(binary->find("fourtune_emulated_host")) = Engine::host_table;
+    }
+    modules_[kernel] = std::make_unique<Module>(binary, names_[kernel], kernels_[kernel].entry, options_);
+    return true;
+  }
+
+  // Compiles kernels of different names into one library.
+  void make(const std::vector<std::size_t>& kernels) {
+    std::string list, texts, entries;
+    for (const std::size_t kernel : kernels) {
+      list += names_[kernel];
+      texts += compiled_text(kernels_[kernel], names_[kernel]);
+      entries += (entries.empty() ? "" : ", ") + kernels_[kernel].entry;
+    }
+    const fs::path library = db::sha256(list).substr(0, kDigits) + ".so", file = folder_ / library;
+    {
+      const Turn turn(file);
+      if (!fs::exists(file)) {
+        compile_library(texts, entries, options_, file);
+        if (library.string().starts_with("00")) trim(folder_);  // now and then
+      }
+    }
+    for (const std::size_t kernel : kernels) {
+      // A name that is there may be that of a library that was deleted.
+      const fs::path made = unique_name(folder_, ".link");
+      std::error_code ignored;
+      fs::create_symlink(library, made, ignored);
+      fs::rename(made, folder_ / names_[kernel], ignored);
+      if (!take(kernel, library))
+        throw Error(Status::io, fmt::format("'{}' has vanished; who else empties that folder?", file.string()));
+    }
+  }
+
+  std::span<const generator::KernelSource> kernels_;
+  CompileOptions options_;
+  fs::path folder_ = cache_folder();
+  std::vector<std::string> names_;  // in the cache
+  std::map<std::string, std::shared_ptr<const Binary>> binaries_;
+  std::vector<std::unique_ptr<Module>> modules_;
+};
+
+}  // namespace
 
 std::vector<std::unique_ptr<Module>> compile_modules(std::span<const generator::KernelSource> kernels,
                                                      const CompileOptions& options) {
-  std::string all_flags;
-  for (const std::string& flag : flags(options)) all_flags += flag + " ";
-  std::vector<std::unique_ptr<Module>> modules;
-  while (!kernels.empty()) {
-    // Names of entries are global, so kernels of the same name are compiled apart.
-    std::set<std::string> names;
-    std::size_t count = 0;
-    while (count < kernels.size() && names.insert(kernels[count].entry).second) ++count;
-    const auto together = kernels.first(count);
-    kernels = kernels.subspan(count);
-    const std::string code = compiled_text(together);
-    const std::string digest =
-        db::sha256({code, kHostTableText, kShimText, kHooksText, all_flags, compiler(), compiler_version()});
-    const fs::path file = cache_folder() / (digest.substr(0, 40) + ".so");
-    const fs::path copy = unique_name(file.parent_path(), ".so");
-    std::error_code missing;
-    if (!fs::copy_file(file, copy, missing)) {
-      const Turn turn(file);
-      if (!fs::copy_file(file, copy, missing)) {
-        compile(code, fmt::format("{}", fmt::join(names, ", ")), options, file);
-        fs::copy_file(file, copy);
-      }
-    }
-    const auto binary = std::make_shared<const Binary>(copy, file);
-    *static_cast<FourtuneEmulatedHost*>(binary->find("fourtune_emulated_host")) = Engine::host_table;
-    for (std::size_t i = 0; i < count; ++i)
-      modules.push_back(std::make_unique<Module>(binary, static_cast<int>(i), together[i].entry, options));
-  }
-  return modules;
+  return Loading(kernels, options).all();
 }
 
 int Module::line_of(const void* where) const {

@@ -30,7 +30,9 @@ struct Binary;
 // One kernel. Kernels that were compiled together share their built-in variables.
 class Module {
  public:
-  Module(std::shared_ptr<const Binary> binary, int number, std::string entry, const CompileOptions& options);
+  // `name` is the kernel's name in the binary.
+  Module(std::shared_ptr<const Binary> binary, const std::string& name, std::string entry,
+         const CompileOptions& options);
 
   const std::string& entry() const { return entry_; }
   const CompileOptions& options() const { return options_; }
@@ -58,9 +60,9 @@ class Module {
   int parameters_ = 0;
 };
 
-// Compiles kernels together, since starting compiler and linker takes longer than translating most of them, with
-// $FOURTUNE_EMULATED_CXX, else g++ on the PATH. The result is kept in cache_folder(), where it is found again by the
-// digest of texts, options and compiler. Returns a module for each kernel, in their order. Throws
+// Compiles kernels with $FOURTUNE_EMULATED_CXX, else g++ on the PATH. The result is kept in cache_folder(), where each
+// kernel is found again by the digest of its text, options and compiler, whatever it was compiled with. Those that are
+// missing are compiled together, since starting compiler and linker takes as long as translating a kernel. Returns a module for each kernel, in their order. Throws
 // Error{backend_unavailable} without a compiler and Error{internal} with the compiler's messages if a text does not
 // compile. Threads: may be called from any thread; the modules of one call may run one at a time.
 std::vector<std::unique_ptr<Module>> compile_modules(std::span<const generator::KernelSource> kernels,

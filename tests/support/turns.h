@@ -1,0 +1,29 @@
+// Long sweeps over alike cases, of which tools/check runs a part for each commit (docs/design/testing.md).
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace fourtune::test {
+
+// Whether the case of this number runs. FOURTUNE_TEST_TURN=K/N picks those that leave K when they are divided by N;
+// without it, as when a program is called by hand, every case runs. Throws std::invalid_argument for another text.
+inline bool has_turn(std::uint64_t number) {
+  const char* turn = std::getenv("FOURTUNE_TEST_TURN");
+  if (!turn || !*turn) return true;
+  char* end = nullptr;
+  const std::uint64_t mine = std::strtoull(turn, &end, 10), all = *end == '/' ? std::strtoull(end + 1, &end, 10) : 0;
+  if (*end != '\0' || mine >= all)
+    throw std::invalid_argument("FOURTUNE_TEST_TURN is '" + std::string(turn) + "', which is not as 0/3, 1/3 or 2/3");
+  return number % all == mine;
+}
+
+// The same for cases in the order in which a test asks.
+inline bool next_has_turn() {
+  static std::uint64_t asked = 0;
+  return has_turn(asked++);
+}
+
+}  // namespace fourtune::test
