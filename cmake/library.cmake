@@ -33,6 +33,9 @@ if(NOT FOURTUNE_SANITIZE)
 endif()
 target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::FOURTUNE_HWY
                       PkgConfig::FOURTUNE_ZSTD PkgConfig::FOURTUNE_SODIUM ${CMAKE_DL_LIBS})
+if(TARGET fourtune_untraced)  # cmake/fuzzer.cmake
+  target_link_libraries(fourtune PRIVATE fourtune_untraced)
+endif()
 if(FOURTUNE_FFTW)
   target_link_libraries(fourtune PRIVATE ${FOURTUNE_FFTW_THREADS} ${FOURTUNE_FFTWF_THREADS} PkgConfig::FOURTUNE_FFTW
                                          PkgConfig::FOURTUNE_FFTWF)

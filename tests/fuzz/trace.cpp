@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are those of the sanitizers and of the linker.
 extern "C" {
 void __sanitizer_cov_8bit_counters_init(std::uint8_t* first, std::uint8_t* last);
 void __sanitizer_cov_pcs_init(const std::uintptr_t* first, const std::uintptr_t* last);
@@ -36,3 +37,4 @@ __attribute__((no_sanitize("address", "undefined"))) void __wrap___sanitizer_cov
 // libFuzzer learns from comparisons of integers; GCC reports others too.
 void __sanitizer_cov_trace_cmpf(float /*a*/, float /*b*/) {}
 void __sanitizer_cov_trace_cmpd(double /*a*/, double /*b*/) {}
+// NOLINTEND(bugprone-reserved-identifier)
