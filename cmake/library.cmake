@@ -33,13 +33,17 @@ if(NOT FOURTUNE_SANITIZE)
 endif()
 target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::FOURTUNE_ZSTD
                       PkgConfig::FOURTUNE_SODIUM ${CMAKE_DL_LIBS})
-# Highway's shared library measures its clock for 5 ms when it is loaded, so two functions of ours take its place.
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND NOT FOURTUNE_SANITIZE)
+# Highway's shared library measures its clock for 5 ms when it is loaded, so two functions of ours take its place. They ask
+# GCC for features whose names clang does not know.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT FOURTUNE_SANITIZE)
   target_sources(fourtune PRIVATE ${PROJECT_SOURCE_DIR}/cmake/portable_targets.cpp)
   target_include_directories(fourtune PRIVATE ${FOURTUNE_HWY_INCLUDE_DIRS})
   target_link_libraries(fourtune PRIVATE fourtune_flags)
 else()
   target_link_libraries(fourtune PRIVATE PkgConfig::FOURTUNE_HWY)
+endif()
+if(TARGET fourtune_untraced)  # cmake/fuzzer.cmake
+  target_link_libraries(fourtune PRIVATE fourtune_untraced)
 endif()
 if(FOURTUNE_FFTW)
   target_link_libraries(fourtune PRIVATE ${FOURTUNE_FFTW_THREADS} ${FOURTUNE_FFTWF_THREADS} PkgConfig::FOURTUNE_FFTW
