@@ -187,6 +187,15 @@ FT_DEVICE void ft_halve(real& x, real& y, real2 a, real2 b, real2 u) {
   x = ft_fma(u.x, dx, ft_fma(-u.y, dy, a.x + b.x));
   y = ft_fma(u.x, dy, ft_fma(u.y, dx, a.y - b.y));
 }
+// The same for two opposite values at once, a at k and b at n - k, where u is conj u of the other one's.
+FT_DEVICE void ft_fold(real& ax, real& ay, real& bx, real& by, real2 u) {
+  const real sx = ax + bx, sy = ay - by;
+  const real2 turned = ft_times(u, ft_make(ax - bx, ay + by));
+  ax = sx + turned.x;
+  ay = sy + turned.y;
+  bx = sx - turned.x;
+  by = turned.y - sy;
+}
 
 // Clusters: blocks that run together and write each other's shared memory. arrive, then wait: between them a thread may
 // do anything but touch another block's memory.

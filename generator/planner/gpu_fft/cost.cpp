@@ -102,13 +102,13 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
 }
 
 // Real lines as complex ones of half the length (fft::takes_half_lines), whose kernels find or leave the half spectrum:
-// the first of a c2r reads its values twice, half of the times from the cache.
+// the first of several of a c2r reads its values twice, half of the times from the cache.
 double half_lines_seconds(const fft::FftPlan& plan, const Problem& problem, const DeviceTraits& traits,
                           const fft::FftCosts& costs) {
   double out = 0;
   const int kernels = static_cast<int>(plan.kernels.size());
   for (int k = 0; k < kernels; ++k) {
-    const fft::Part part{k == 0 && problem.fft_type == FftType::c2r ? 1.25 : 1, 1};
+    const fft::Part part{k == 0 && kernels > 1 && problem.fft_type == FftType::c2r ? 1.25 : 1, 1};
     out += fft::kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(k)], fft::geometry(plan, k),
                                fft::kernel_flops(plan, k), traits, problem.batch, costs, part);
   }
