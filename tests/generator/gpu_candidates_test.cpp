@@ -198,6 +198,17 @@ TEST(GpuFftCost, OfRealTransformsCountsWhatIsHalved) {
 }
 
 // Cuts the same problem of arrays that a larger cache holds: the choice follows the traits and no list of devices.
+// Blocks that do not quite fit the device at once, and the same kernel with registers for one more of them.
+TEST(GpuFftDefault, LimitsRegistersWhereAllBlocksThenRunAtOnce) {
+  const auto registers = [](const char* token) {
+    const Plan plan = default_plan(parse_problem(token), *known_device("h100"));
+    return plan.gpu().fft.family == GpuFftFamily::interleaved ? plan.gpu().fft.plan.kernels.front().with.registers : 0;
+  };
+  EXPECT_EQ(registers("fft:type=c2c,n=2736,prec=f32,batch=553"), 64) << "five blocks of 192 threads for four";
+  EXPECT_EQ(registers("fft:type=c2c,n=2736,prec=f32,batch=520"), 0) << "they run at once as they are";
+  EXPECT_EQ(registers("fft:type=c2r,n=5472,prec=f32,batch=553"), 0) << "half lines are in no notation";
+}
+
 TEST(GpuFftDefault, FollowsTheCacheOfTheDevice) {
   const Problem problem = parse_problem("fft:type=c2c,n=64x64x64,prec=f32,batch=32");  // 67 MB and 67 MB
   DeviceTraits traits = *known_device("h100");

@@ -71,7 +71,7 @@ std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& trait
 // blocks more than fit at once take as long as twice as many.
 std::optional<Plan> crowded(const Problem& problem, const DeviceTraits& traits) {
   const bool moved = problem.fft_type != FftType::c2c && problem.n[0] == 1;
-  if (moved || !library_takes(problem) || !has_codelets(problem)) return {};
+  if (moved || mode_count(problem) == 1 || !library_takes(problem) || !has_codelets(problem)) return {};
   fft::EmitOptions options = notation_options(problem);
   options.device = traits;
   if (fft::takes_half_lines(options)) return {};

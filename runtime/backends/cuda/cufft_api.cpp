@@ -152,6 +152,7 @@ CufftPlan::~CufftPlan() {
   CUcontext ours = nullptr;
   if (driver().cuCtxPushCurrent(device_->context()) != CUDA_SUCCESS) return;
   for (CapturedCall& call : captured_) call.drop();
+  cufft().cufftSetStream(handle_, nullptr);  // recordings leave it a stream that is no more
   cufft().cufftDestroy(handle_);
   driver().cuCtxPopCurrent(&ours);
 }
