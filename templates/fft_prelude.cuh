@@ -169,9 +169,24 @@ FT_DEVICE bool ft_even(const real* p) { return reinterpret_cast<unsigned long lo
 FT_DEVICE real2 ft_pair(const real* p, bool even) {
   return even ? *reinterpret_cast<const real2*>(p) : ft_make(p[0], p[1]);
 }
+// The compiler would make one of two ways that store the same values: single stores, which fill half of each sector.
+FT_DEVICE void dev_store_pair(float* p, float2 v) {
+#if defined(FOURTUNE_EMULATED)
+  *reinterpret_cast<float2*>(p) = v;
+#else
+  asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(p)), "f"(v.x), "f"(v.y) : "memory");
+#endif
+}
+FT_DEVICE void dev_store_pair(double* p, double2 v) {
+#if defined(FOURTUNE_EMULATED)
+  *reinterpret_cast<double2*>(p) = v;
+#else
+  asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(p)), "d"(v.x), "d"(v.y) : "memory");
+#endif
+}
 FT_DEVICE void ft_put_pair(real* p, real x, real y, bool even) {
   if (even) {
-    *reinterpret_cast<real2*>(p) = ft_make(x, y);
+    dev_store_pair(p, ft_make(x, y));
   } else {
     p[0] = x;
     p[1] = y;

@@ -55,9 +55,7 @@ bool takes_half_lines(const EmitOptions& options) {
   if (!has_codelets(options.n[0])) return true;
   // An r2c of one kernel gains 1.05 to 1.6 times from 512 values on (H200). Where it makes its half spectrum apart, that passes
   // through memory as often as kernels of whole lines do, unless these are three.
-  // A c2r of 1000 and 6000 values gains 1.16 and 2.0 times; powers of two up to 1024 run at the speed of a copy as they are.
-  const bool power_of_two = (options.n[0] & (options.n[0] - 1)) == 0;
-  const std::int64_t is_long = options.type == FftType::r2c ? 512 : power_of_two ? 2048 : 1000;
+  constexpr std::int64_t is_long = 512;
   const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });
   if (options.n[0] < is_long || !one_dimension) return false;
   if (options.type == FftType::c2r || !unfolds_apart(options)) return true;
