@@ -78,9 +78,9 @@ TEST(EmulatedDrawnFft, RealLinesOfHalfTheLength) {
   }
 }
 
-// One kernel of a c2r loads each value once. The opposite one is in the thread's registers where a line's first DFTs are in
-// pairs: one line and several in a block, the last of them empty, radices that are even and odd, one pair and two of a
-// thread, both signs, rows in place and with gaps.
+// One kernel of a c2r loads each value once. The opposite one is in the thread's registers where a line's first DFTs
+// are in pairs: one line and several in a block, the last of them empty, radices that are even and odd, one pair and
+// two of a thread, both signs, rows in place and with gaps.
 TEST(EmulatedDrawnFft, ThreadsOfAHalfSpectrumMakeOppositeDfts) {
   for (const char* token :
        {"fft:type=c2r,n=2048,prec=f32,batch=3", "fft:type=c2r,n=2048,prec=f64,batch=2,sign=1",

@@ -9,8 +9,8 @@
 //     plan.id = run.plan JOIN problem ON problem.id = run.problem, json_each(samples_ns) WHERE status = 'ok' GROUP BY run.id"
 //
 // Half of the problems are fitted, the other half judges: how far the predictions are off, and how much slower than the
-// fastest measured plan the one is that the model would choose. Prints the coefficients as an initialiser. `print` adds the
-// estimate to every line.
+// fastest measured plan the one is that the model would choose. Prints the coefficients as an initialiser. `print` adds
+// the estimate to every line.
 #include <fmt/format.h>
 
 #include <algorithm>

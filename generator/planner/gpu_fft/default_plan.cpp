@@ -38,9 +38,9 @@ fft::EnumerationLimits short_list() {
   return out;
 }
 
-// Limits registers per thread in the kernels of which one more block then fits a multiprocessor, where the estimates expect
-// something of that: a line that fills a block has no other block to compute while it loads, and a few blocks more than fit at
-// once take as long as twice as many. Whether any kernel has changed.
+// Limits registers per thread in the kernels of which one more block then fits a multiprocessor, where the estimates
+// expect something of that: a line that fills a block has no other block to compute while it loads, and a few blocks
+// more than fit at once take as long as twice as many. Whether any kernel has changed.
 bool tighten(Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const auto seconds = [&] { return gpu_fft_estimate(plan, problem, traits).execute; };
   // Kernels of 50 to 60 values' registers with 14 to 20 beside them spill 12 bytes at most (NVRTC 13.0, sm_90).

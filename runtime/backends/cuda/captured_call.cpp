@@ -122,30 +122,33 @@ bool CapturedCall::record(const std::shared_ptr<const Device>& device, const Cal
   const bool in_place = in == out;
   Recording here(stream, call, in, out);
   const Recording there(stream, call, moved(in, kShiftIn), moved(out, in_place ? kShiftIn : kShiftOut));
+  const Recording again(stream, call, in, out);
   nodes_ = kernels_of<Node>(here.graph());
-  if (nodes_.empty() || !find_addresses(kernels_of<Node>(there.graph()))) return false;
+  if (nodes_.empty() || !find_addresses(kernels_of<Node>(there.graph()), kernels_of<Node>(again.graph()))) return false;
   graph_ = here.release();
   return driver().cuGraphInstantiate(&exec_, graph_, 0) == CUDA_SUCCESS;
 }
 
 // Parameters are compared eight bytes at a time, at multiples of eight bytes of each, as addresses lie in them.
-bool CapturedCall::find_addresses(std::vector<Node> shifted) {
-  if (shifted.size() != nodes_.size()) return false;
+bool CapturedCall::find_addresses(const std::vector<Node>& shifted, const std::vector<Node>& again) {
+  if (shifted.size() != nodes_.size() || again.size() != nodes_.size()) return false;
+  const auto equal = [](const unsigned(&a)[3], const unsigned(&b)[3]) { return std::equal(a, a + 3, b); };
+  const auto same_launch = [&](const Node& a, const Node& b) {
+    return a.with.function == b.with.function && a.with.kernel == b.with.kernel && a.starts == b.starts &&
+           a.bytes.size() == b.bytes.size() && a.with.shared_bytes == b.with.shared_bytes &&
+           equal(a.with.grid, b.with.grid) && equal(a.with.block, b.with.block);
+  };
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node &here = nodes_[i], &there = shifted[i];
-    const auto same = [](const unsigned(&a)[3], const unsigned(&b)[3]) { return std::equal(a, a + 3, b); };
-    if (here.with.function != there.with.function || here.with.kernel != there.with.kernel ||
-        here.starts != there.starts || here.bytes.size() != there.bytes.size() ||
-        here.with.shared_bytes != there.with.shared_bytes || !same(here.with.grid, there.with.grid) ||
-        !same(here.with.block, there.with.block))
-      return false;
+    if (!same_launch(here, there) || !same_launch(here, again[i])) return false;
     for (std::size_t p = 0; p < here.starts.size(); ++p) {
       const std::size_t end = p + 1 < here.starts.size() ? here.starts[p + 1] : here.bytes.size();
       for (std::size_t place = here.starts[p]; place < end; place += 8) {
         const std::size_t size = std::min<std::size_t>(8, end - place);
-        std::uint64_t a = 0, b = 0;
+        std::uint64_t a = 0, b = 0, c = 0;
         std::memcpy(&a, &here.bytes[place], size), std::memcpy(&b, &there.bytes[place], size);
-        if (a == b) continue;
+        std::memcpy(&c, &again[i].bytes[place], size);
+        if (a == b || a != c) continue;
         const bool of_output = b - a == kShiftOut;
         if (size < 8 || (!of_output && b - a != kShiftIn)) return false;
         addresses_.push_back({i, place, of_output, a - (of_output ? out_ : in_)});

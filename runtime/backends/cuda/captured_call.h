@@ -14,8 +14,9 @@ namespace fourtune::runtime::cuda {
 
 // Invariants:
 // 1. A call is recorded when it comes for the second time, on a stream of this object's. Nothing runs then.
-// 2. It is recorded twice, with different arrays: what differs in the kernels' parameters are addresses in the arrays, and
-//    is all that later starts exchange.
+// 2. It is recorded with its arrays, with others, and with its own again. What differs in the kernels' parameters with
+//    the arrays are addresses in them, and is all that later starts exchange; what differs with the same arrays, too,
+//    is what the library leaves there unset, and stays as it was first.
 // 3. It holds kernels alone. A call that does anything else, or that cannot be recorded, is refused for good, and the
 //    caller makes it each time.
 // 4. Arrays whose places differ from the recorded ones by no multiple of 256 bytes might take other kernels: the caller
@@ -51,7 +52,7 @@ class CapturedCall {
     std::uint64_t offset = 0;  // from the array's begin
   };
   bool record(const std::shared_ptr<const Device>& device, const Call& call);
-  bool find_addresses(std::vector<Node> shifted);
+  bool find_addresses(const std::vector<Node>& shifted, const std::vector<Node>& again);
   bool move_to(std::uint64_t in, std::uint64_t out);
 
   CUgraph graph_ = nullptr;

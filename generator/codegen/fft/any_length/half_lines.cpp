@@ -55,7 +55,8 @@ bool takes_half_lines(const EmitOptions& options) {
   if (!has_codelets(options.n[0])) return true;
   // An r2c of one kernel gains 1.05 to 1.6 times from 512 values on (H200). Where it makes its half spectrum apart, that passes
   // through memory as often as kernels of whole lines do, unless these are three.
-  constexpr std::int64_t is_long = 512;
+  // A c2r of fewer values has two large radices, of which a thread would make two DFTs.
+  const std::int64_t is_long = options.type == FftType::r2c ? 512 : 1000;
   const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });
   if (options.n[0] < is_long || !one_dimension) return false;
   if (options.type == FftType::c2r || !unfolds_apart(options)) return true;
@@ -77,8 +78,8 @@ void load_folded(Port& load, std::int64_t n) {
 
 namespace {
 
-// Left alone, the compiler computes all turns ahead of the barrier, and holds them: 80 registers for 16 values in f32, where
-// 56 are enough, and 148 in f64 (96). More resident blocks are worth more.
+// Left alone, the compiler computes all turns ahead of the barrier, and holds them: 80 registers for 16 values in f32,
+// where 56 are enough, and 148 in f64 (96). More resident blocks are worth more.
 void promise_blocks(PassSpec& spec, std::int64_t bytes, const DeviceTraits& device) {
   const std::int64_t single = spec.precision == Precision::f32 ? 1 : 2;
   const std::int64_t registers = (2 * most_registers(spec) + 16) * single + (single == 1 ? 8 : 0);
@@ -89,7 +90,8 @@ void promise_blocks(PassSpec& spec, std::int64_t bytes, const DeviceTraits& devi
       static_cast<int>(std::max<std::int64_t>(1, std::min({blocks, by_memory, by_threads})));
 }
 
-// Numbers the DFTs of the first round so that threads make opposite ones (PassSpec::paired); false: they are in no pairs.
+// Numbers the DFTs of the first round so that threads make opposite ones (PassSpec::paired); false: they are in no
+// pairs.
 bool pair_opposite(PassSpec& spec) {
   Round& round = spec.rounds.front();
   const Index& position = spec.load.mirror.index;

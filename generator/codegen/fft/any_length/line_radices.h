@@ -18,8 +18,8 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision);
 // Of a real line of 10 to 64 values that is no power of two: two, the smaller one first; nothing if there are none.
 std::vector<int> radices_of_short_real_line(std::int64_t n);
 // Three radices of a line that fills a block, for which blocks of `threads_of_two` threads that hold as many values as
-// `registers_of_two` have room for are two on a multiprocessor: one computes while the other one loads. Nothing if no three
-// are so.
+// `registers_of_two` have room for are two on a multiprocessor: one computes while the other one loads. Nothing if no
+// three are so.
 inline constexpr int threads_of_two = 384, registers_of_two = 80;
 std::vector<int> radices_for_two_blocks(std::int64_t n, Precision precision);
 // Products of prime factors up to 16, the largest first.

@@ -216,13 +216,13 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
-  // Threads that hold short real lines find their places in rows of half spectra, which are shorter, value by value: on an
-  // H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles.
+  // Threads that hold short real lines find their places in rows of half spectra, which are shorter, value by value: on
+  // an H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles.
   const std::vector<int> short_real =
       one_along_x && options.type == FftType::r2c ? radices_of_short_real_line(n) : std::vector<int>();
   if (!short_real.empty()) groups = {short_real};
-  // A line that fills a block waits for its loads and stores unless there is another one: 9000 x 1000 takes 54.4 us alone and
-  // 43.1 by two blocks of 384 threads.
+  // A line that fills a block waits for its loads and stores unless there is another one: 9000 x 1000 takes 54.4 us
+  // alone and 43.1 by two blocks of 384 threads.
   const std::vector<int> two_blocks = one_along_x ? radices_of_two_blocks(options) : std::vector<int>();
   if (!two_blocks.empty()) groups = {two_blocks};
   const bool aligned =

@@ -159,10 +159,11 @@ struct PassSpec {
   // no cluster.
   bool resident = false;
   bool folds_inside = false;  // of a load of folded values: the tile has whole lines. Parts together, no cluster
-  // Of a load of folded values in whole lines, too: the DFTs that the first round makes of each line, an even number. The
-  // values of DFT j lie opposite to those of DFT paired - j, and a thread makes both, so that it loads each value once and
-  // finds the opposite one in its registers. DFTs 0 and paired / 2 are opposite to themselves, and a pair as well. That
-  // round's threads number the DFTs of a line one after the other, and then the lines. 0: each value is loaded twice.
+  // Of a load of folded values in whole lines, too: the DFTs that the first round makes of each line, an even number.
+  // The values of DFT j lie opposite to those of DFT paired - j, and a thread makes both, so that it loads each value
+  // once and finds the opposite one in its registers. DFTs 0 and paired / 2 are opposite to themselves, and a pair as
+  // well. That round's threads number the DFTs of a line one after the other, and then the lines. 0: each value is
+  // loaded twice.
   std::int64_t paired = 0;
   Cache cache = Cache::all;           // of plain loads and of stores
   Load load_by = Load::plain;         // async, bulk: into landing buffers, by persistent blocks
