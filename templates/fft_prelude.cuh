@@ -169,9 +169,24 @@ FT_DEVICE bool ft_even(const real* p) { return reinterpret_cast<unsigned long lo
 FT_DEVICE real2 ft_pair(const real* p, bool even) {
   return even ? *reinterpret_cast<const real2*>(p) : ft_make(p[0], p[1]);
 }
+// The compiler would make one of two ways that store the same values: single stores, which fill half of each sector.
+FT_DEVICE void dev_store_pair(float* p, float2 v) {
+#if defined(FOURTUNE_EMULATED)
+  *reinterpret_cast<float2*>(p) = v;
+#else
+  asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(p)), "f"(v.x), "f"(v.y) : "memory");
+#endif
+}
+FT_DEVICE void dev_store_pair(double* p, double2 v) {
+#if defined(FOURTUNE_EMULATED)
+  *reinterpret_cast<double2*>(p) = v;
+#else
+  asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(p)), "d"(v.x), "d"(v.y) : "memory");
+#endif
+}
 FT_DEVICE void ft_put_pair(real* p, real x, real y, bool even) {
   if (even) {
-    *reinterpret_cast<real2*>(p) = ft_make(x, y);
+    dev_store_pair(p, ft_make(x, y));
   } else {
     p[0] = x;
     p[1] = y;
@@ -186,6 +201,15 @@ FT_DEVICE void ft_halve(real& x, real& y, real2 a, real2 b, real2 u) {
   const real dx = a.x - b.x, dy = a.y + b.y;
   x = ft_fma(u.x, dx, ft_fma(-u.y, dy, a.x + b.x));
   y = ft_fma(u.x, dy, ft_fma(u.y, dx, a.y - b.y));
+}
+// The same for two opposite values at once, a at k and b at n - k, where u is conj u of the other one's.
+FT_DEVICE void ft_fold(real& ax, real& ay, real& bx, real& by, real2 u) {
+  const real sx = ax + bx, sy = ay - by;
+  const real2 turned = ft_times(u, ft_make(ax - bx, ay + by));
+  ax = sx + turned.x;
+  ay = sy + turned.y;
+  bx = sx - turned.x;
+  by = turned.y - sy;
 }
 
 // Clusters: blocks that run together and write each other's shared memory. arrive, then wait: between them a thread may

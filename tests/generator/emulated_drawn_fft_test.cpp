@@ -78,11 +78,28 @@ TEST(EmulatedDrawnFft, RealLinesOfHalfTheLength) {
   }
 }
 
-// One kernel of a c2r loads each value once: the opposite ones come from shared memory, also across the block's lines.
+// One kernel of a c2r loads each value once. The opposite one is in the thread's registers where a line's first DFTs
+// are in pairs: one line and several in a block, the last of them empty, radices that are even and odd, one pair and
+// two of a thread, both signs, rows in place and with gaps.
+TEST(EmulatedDrawnFft, ThreadsOfAHalfSpectrumMakeOppositeDfts) {
+  for (const char* token :
+       {"fft:type=c2r,n=2048,prec=f32,batch=3", "fft:type=c2r,n=2048,prec=f64,batch=2,sign=1",
+        "fft:type=c2r,n=8192,prec=f32,batch=2", "fft:type=c2r,n=16384,prec=f32", "fft:type=c2r,n=1000,prec=f32,batch=7",
+        "fft:type=c2r,n=1176,prec=f64,batch=5,layout=1+640/1+1180", "fft:type=c2r,n=8748,prec=f32,place=in,sign=-1",
+        "fft:type=c2r,n=8232,prec=f64,batch=2,layout=2+8270/3+24800",
+        "fft:type=c2r,n=1260,prec=f32,batch=4,place=in"}) {
+    const EmitOptions options = drawn_options_of(parse_problem(token), emulated());
+    const generator::GpuProgram program = generator::fft::emit_any_size(options);
+    ASSERT_EQ(program.kernels.size(), 1u) << token;
+    EXPECT_NE(program.kernels[0].text.find("    ft_fold(x["), std::string::npos) << token;
+    EXPECT_LT(program_error(program, options, false), 4 * allowed(options)) << token;
+  }
+}
+
+// Else it is in shared memory, also across the block's lines: an odd number of DFTs has one without a pair.
 TEST(EmulatedDrawnFft, HalfSpectraOfOneKernelAreFoldedInsideIt) {
-  for (const char* token : {"fft:type=c2r,n=8192,prec=f32,batch=2", "fft:type=c2r,n=8748,prec=f32,place=in,sign=-1",
-                            "fft:type=c2r,n=8262,prec=f64,layout=2+8270/3+24800",
-                            "fft:type=c2r,n=8232,prec=f64,batch=2,layout=1+4120/1+8233"}) {
+  for (const char* token :
+       {"fft:type=c2r,n=8262,prec=f64,layout=2+8270/3+24800", "fft:type=c2r,n=1250,prec=f32,batch=3"}) {
     const EmitOptions options = drawn_options_of(parse_problem(token), emulated());
     const generator::GpuProgram program = generator::fft::emit_any_size(options);
     ASSERT_EQ(program.kernels.size(), 1u) << token;

@@ -67,6 +67,42 @@ TEST(FftPlainPlans, ShortLinesInLargeBatchesCoalesceWhatAThreadHolds) {
     }
 }
 
+// Rows of half spectra are shorter than the tile's lines: no rounds look for their neighbours, where two radices do.
+TEST(FftPlainPlans, ShortRealLinesTakeTwoRadicesInSmallTiles) {
+  for (const std::int64_t n : {10, 15, 18, 22, 49, 60}) {
+    EmitOptions o = line_options(n, Precision::f32);
+    o.type = FftType::r2c;
+    const FftPlan plan = plain_plan(o);
+    SCOPED_TRACE(to_text(plan));
+    ASSERT_EQ(plan.kernels.size(), 1u);
+    ASSERT_EQ(plan.kernels[0].subs.size(), 2u);
+    EXPECT_LE(plan.kernels[0].subs[0].radix, plan.kernels[0].subs[1].radix);
+    EXPECT_EQ(plan.kernels[0].with.coalesce, Coalesce::none);
+    EXPECT_LE(n * plan.kernels[0].with.tile[1], 704);
+  }
+  for (const auto& [n, coalesce] : {std::pair(16, Coalesce::both), {18, Coalesce::store}, {9, Coalesce::store}}) {
+    EmitOptions o = line_options(n, Precision::f32);
+    o.type = FftType::c2r;
+    EXPECT_EQ(plain_plan(o).kernels[0].with.coalesce, coalesce) << n;
+  }
+}
+
+// One block of a multiprocessor computes while the other one loads.
+TEST(FftPlainPlans, LinesThatFillABlockLeaveRoomForAnotherWhereThreeRadicesDo) {
+  for (const std::int64_t n : {8748, 9000, 10206}) {
+    const EmitOptions o = line_options(n, Precision::f32);
+    const FftPlan plan = plain_plan(o);
+    SCOPED_TRACE(to_text(plan));
+    ASSERT_EQ(plan.kernels.size(), 1u);
+    EXPECT_TRUE(check(plan, o.n).empty());
+    EXPECT_EQ(resident_blocks(plan, 0, o.device), 2);
+    for (const SubFft& sub : plan.kernels[0].subs)
+      EXPECT_LE((n / sub.radix + plan.kernels[0].with.threads - 1) / plan.kernels[0].with.threads * sub.radix, 30);
+  }
+  for (const std::int64_t n : {8192, 11664, 16384})
+    EXPECT_EQ(plain_plan(line_options(n, Precision::f32)).kernels[0].with.registers, 0) << n;
+}
+
 // All rounds of a line have about as many DFTs as there are threads: few threads wait for the second DFT of others.
 TEST(FftPlainPlans, RoundsKeepTheThreadsOfALineBusy) {
   for (std::int64_t n = 33; n <= 4096; ++n)

@@ -90,7 +90,7 @@ TEST(GpuFftCandidates, OfFourDimensionsAreOurKernels) {
     const Problem problem = parse_problem(token);
     const DeviceTraits h200 = *known_device("h200");
     const Plan untuned = default_plan(problem, h200);
-    EXPECT_EQ(untuned.gpu().fft.family, GpuFftFamily::plain);
+    EXPECT_NE(untuned.gpu().fft.family, GpuFftFamily::cufft);
     const GpuFftSpace found = gpu_fft_candidates(problem, h200, few());
     EXPECT_FALSE(has(found.space, GpuFftFamily::cufft));
     EXPECT_EQ(has(found.space, GpuFftFamily::interleaved), problem.n[1] != 67);
@@ -123,8 +123,8 @@ TEST(GpuFftDefault, IsWhatTheEstimatesExpectToBeFaster) {
     return default_plan(parse_problem(token), traits).gpu().fft.family;
   };
   const DeviceTraits h200 = *known_device("h200");
-  for (const char* token : {"fft:type=c2c,n=64x64x64,prec=f32,batch=4", "fft:type=r2c,n=128x128x128,prec=f64",
-                            "fft:type=c2c,n=1048576,prec=f32", "fft:type=c2c,n=1,prec=f32"})
+  for (const char* token :
+       {"fft:type=c2c,n=4096,prec=f32", "fft:type=r2c,n=128x128x128,prec=f64", "fft:type=c2c,n=1,prec=f32"})
     EXPECT_EQ(family(token, h200), GpuFftFamily::plain) << token;
   // Short lines pass through memory once whoever does them.
   EXPECT_EQ(family("fft:type=c2c,n=64,prec=f32,batch=262144", h200), GpuFftFamily::plain);
@@ -198,16 +198,31 @@ TEST(GpuFftCost, OfRealTransformsCountsWhatIsHalved) {
 }
 
 // Cuts the same problem of arrays that a larger cache holds: the choice follows the traits and no list of devices.
+// Blocks that do not quite fit the device at once, and the same kernel with registers for one more of them.
+TEST(GpuFftDefault, LimitsRegistersWhereAllBlocksThenRunAtOnce) {
+  const auto registers = [](const char* token) {
+    const Plan plan = default_plan(parse_problem(token), *known_device("h100"));
+    return plan.gpu().fft.family == GpuFftFamily::interleaved ? plan.gpu().fft.plan.kernels.front().with.registers : 0;
+  };
+  EXPECT_EQ(registers("fft:type=c2c,n=2736,prec=f32,batch=553"), 64) << "five blocks of 192 threads for four";
+  EXPECT_EQ(registers("fft:type=c2c,n=2736,prec=f32,batch=520"), 0) << "they run at once as they are";
+  EXPECT_EQ(registers("fft:type=c2r,n=5472,prec=f32,batch=553"), 0) << "half lines are in no notation";
+}
+
+// Plans are listed beside a plain one of a single kernel only past the cache.
 TEST(GpuFftDefault, FollowsTheCacheOfTheDevice) {
-  const Problem problem = parse_problem("fft:type=c2c,n=64x64x64,prec=f32,batch=32");  // 67 MB and 67 MB
-  DeviceTraits traits = *known_device("h100");
+  const Problem problem = parse_problem("fft:type=r2c,n=729,prec=f32,batch=11507");  // 34 MB and 34 MB
+  DeviceTraits traits = *known_device("h200");
   EXPECT_EQ(default_plan(problem, traits).gpu().fft.family, GpuFftFamily::interleaved);
   traits.l2_bytes = std::int64_t{256} << 20;
   EXPECT_EQ(default_plan(problem, traits).gpu().fft.family, GpuFftFamily::plain);
-  const Problem in_place = parse_problem("fft:type=c2c,n=64x64x64,prec=f32,batch=32,place=in");  // one array
-  traits.l2_bytes = std::int64_t{100} << 20;
-  EXPECT_EQ(default_plan(problem, traits).gpu().fft.family, GpuFftFamily::interleaved);
-  EXPECT_EQ(default_plan(in_place, traits).gpu().fft.family, GpuFftFamily::plain);
+}
+
+// Below it, too, two kernels are taken for three where the estimates expect something of that.
+TEST(GpuFftDefault, HasFewerKernelsBelowTheCache) {
+  const Plan plan = default_plan(parse_problem("fft:type=c2c,n=12x256x8,prec=f64"), *known_device("h200"));
+  ASSERT_EQ(plan.gpu().fft.family, GpuFftFamily::interleaved);
+  EXPECT_EQ(plan.gpu().fft.plan.kernels.size(), 2u);
 }
 
 // The library is a choice only where it does the problem.
@@ -256,7 +271,7 @@ TEST(GpuFftDefault, SaysWhatThePlanIs) {
   EXPECT_NE(why("fft:type=c2c,n=1048576,prec=f32,batch=64", h200).find("cuFFT, which the estimates expect"),
             std::string::npos);
   EXPECT_NE(why("fft:type=c2c,n=256x256x256,prec=f32", h200).find("best of a short list"), std::string::npos);
-  EXPECT_NE(why("fft:type=c2c,n=100x100x100,prec=f32", h200).find("kernels that take any size"), std::string::npos);
+  EXPECT_NE(why("fft:type=c2c,n=1000,prec=f32", h200).find("kernels that take any size"), std::string::npos);
   EXPECT_NE(why("nufft:type=1,n=16x16,m=100,prec=f32,tol=1e-3", h200).find("cost model"), std::string::npos);
   // If none of our kernels supports the problem, the library does it and the reason is given; without a library this is
   // an error.

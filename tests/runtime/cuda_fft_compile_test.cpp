@@ -99,6 +99,9 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
     for (const int capability : {75, 80, 120}) compiles(o, capability);
   }
   o.type = FftType::c2c;
+  o.precision = Precision::f32, o.device = *generator::known_device("h200"), o.batch = 1000;
+  for (const std::int64_t n : {8748, 9000, 10206}) o.n = {n, 1, 1}, compiles(o);  // two blocks on a multiprocessor
+  o.batch = 1, o.device = {};
   o.n = {24, 20, 1};
   for (std::size_t d = 0; d < 2; ++d) {
     Window w;
@@ -111,6 +114,25 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
   o.hooks = {};
   o.n = {2048, 2048, 1024};  // 64-bit offsets
   compiles(o);
+}
+
+// The compiler must not take a pair apart because it may also be stored one by one: half of each sector would be empty.
+TEST(CudaFftCompile, PairsOfRealValuesAreStoredAtOnce) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  for (const Precision precision : {Precision::f32, Precision::f64}) {
+    EmitOptions o;
+    o.n = {2048, 1, 1}, o.type = FftType::c2r, o.precision = precision, o.batch = 4;
+    o.device = *generator::known_device("h200");
+    const generator::GpuProgram program = emit_any_size(o);
+    ASSERT_EQ(program.kernels.size(), 1u);
+    const CompiledKernel result = compile(program.kernels[0], KernelTarget{90, true});
+    ASSERT_EQ(result.outcome, CompileOutcome::ok) << result.log;
+    const std::string text(reinterpret_cast<const char*>(result.image.data()), result.image.size());
+    const std::string store = precision == Precision::f32 ? "st.global.v2.f32" : "st.global.v2.f64";
+    int stores = 0;
+    for (std::size_t at = text.find(store); at != std::string::npos; at = text.find(store, at + 1)) ++stores;
+    EXPECT_EQ(stores, 16) << "one for each pair of a thread";
+  }
 }
 
 // Every whole plan that the paper prints, in its order and in natural order.

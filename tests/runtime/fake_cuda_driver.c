@@ -17,6 +17,9 @@ enum { kMostDevices = 4 };
 int fake_lost_result;  // the result of every call that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
 int fake_capture_status, fake_graph_result;
+int fake_captures;   // streams can be captured
+int fake_node_type;  // of what is captured; 0: kernels
+uint64_t fake_last_arguments[4];  // that a graph's node got: see cuFuncGetParamInfo
 int fake_graphs, fake_graph_launches, fake_node_updates, fake_overlapping, fake_overlapping_edges;
 int fake_stream_waits;  // of streams for events
 int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_retained;
@@ -170,9 +173,30 @@ Result cuFuncGetAttribute(int* value, int which, void* function) {
 Result cuFuncSetAttribute(void* function, int which, int value) {
   return (void)function, (void)which, (void)value, fake_optin_result;
 }
+// What a stream's launches become while it is captured: a graph that begins with the number of its nodes, as others do.
+struct Node {
+  void* function;
+  unsigned grid[3], block[3], shared;
+  uint64_t values[4];
+  void* arguments[2];
+};
+struct Captured {
+  int count;
+  struct Node nodes[4];
+};
+static struct Captured* capturing;
+static Result capture(void* function, const unsigned sizes[6], unsigned shared, void** arguments) {
+  struct Node* const node = &capturing->nodes[capturing->count++];
+  node->function = function, node->shared = shared;
+  memcpy(node->grid, sizes, sizeof node->grid), memcpy(node->block, sizes + 3, sizeof node->block);
+  memcpy(node->values, arguments[0], 8), memcpy(node->values + 1, arguments[1], 24);
+  node->arguments[0] = node->values, node->arguments[1] = node->values + 1;
+  return 0;
+}
 Result cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, void* stream, void** arguments, void** extra) {
-  (void)function, (void)gx, (void)gy, (void)gz, (void)arguments, (void)extra;
+  (void)extra;
+  if (capturing) return capture(function, (const unsigned[6]){gx, gy, gz, bx, by, bz}, shared, arguments);
   fake_last_block_x = bx, fake_last_block_y = by, fake_last_block_z = bz;
   note("kernel", current_device());
   return ++fake_launches, ++fake_all_launches_of[current_device()],
@@ -307,6 +331,40 @@ Result cuEventElapsedTime(float* ms, const int* first, const int* second) {
   return *ms = 2.0f * (float)(*second - *first), 0;
 }
 Result cuStreamIsCapturing(void* stream, int* status) { return (void)stream, *status = fake_capture_status, 0; }
+Result cuStreamBeginCapture_v2(void* stream, int mode) {
+  (void)stream, (void)mode;
+  if (!fake_captures || capturing) return 801;
+  return ++fake_graphs, capturing = calloc(1, sizeof *capturing), 0;
+}
+Result cuStreamEndCapture(void* stream, int** graph) {
+  return (void)stream, *graph = &capturing->count, capturing = NULL, 0;
+}
+Result cuGraphGetNodes(int* graph, struct Node** nodes, size_t* count) {
+  struct Captured* const captured = (struct Captured*)graph;
+  for (int i = 0; nodes && i < captured->count; ++i) nodes[i] = &captured->nodes[i];
+  return *count = (size_t)captured->count, 0;
+}
+Result cuGraphNodeGetType(struct Node* node, int* type) { return (void)node, *type = fake_node_type, 0; }
+struct NodeParams {
+  void* function;
+  unsigned grid[3], block[3], shared;
+  void** arguments;
+  void *extra, *kernel, *context;
+};
+Result cuGraphKernelNodeGetParams_v2(struct Node* node, struct NodeParams* with) {
+  memset(with, 0, sizeof *with);
+  memcpy(with->grid, node->grid, sizeof node->grid), memcpy(with->block, node->block, sizeof node->block);
+  return with->function = node->function, with->shared = node->shared, with->arguments = node->arguments, 0;
+}
+// Kernels that are captured take an address and a structure of 24 bytes.
+Result cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t* bytes) {
+  (void)function;
+  if (index > 1) return 1;
+  return *offset = 8 * index, *bytes = index == 0 ? 8 : 24, 0;
+}
+Result cuKernelGetParamInfo(void* kernel, size_t index, size_t* offset, size_t* bytes) {
+  return cuFuncGetParamInfo(kernel, index, offset, bytes);
+}
 // A graph is the number of its nodes; a node, and an executable graph, are the graph.
 Result cuGraphCreate(int** graph, unsigned flags) {
   return (void)flags, ++fake_graphs, *graph = calloc(1, sizeof(int)), fake_graph_result;
@@ -324,8 +382,12 @@ Result cuGraphKernelNodeSetAttribute(int* node, int id, const unsigned* value) {
 Result cuGraphInstantiateWithFlags(int** exec, int* graph, unsigned long long flags) {
   return (void)flags, *exec = graph, 0;
 }
-Result cuGraphExecKernelNodeSetParams_v2(int* exec, int* node, const void* with) {
-  return (void)exec, (void)node, (void)with, ++fake_node_updates, 0;
+Result cuGraphExecKernelNodeSetParams_v2(int* exec, int* node, const struct NodeParams* with) {
+  if (node != exec) {  // it was captured
+    memcpy(fake_last_arguments, with->arguments[0], 8);
+    memcpy(fake_last_arguments + 1, with->arguments[1], 24);
+  }
+  return ++fake_node_updates, 0;
 }
 Result cuGraphLaunch(int* exec, void* stream) {
   note("kernel", current_device());

@@ -24,8 +24,9 @@ class FakeDriver : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(why_no_driver(), "");
-    for (const char* result : {"fake_load_result", "fake_alloc_result", "fake_launch_result", "fake_optin_result",
-                               "fake_capture_status", "fake_graph_result", "fake_lost_result"})
+    for (const char* result :
+         {"fake_load_result", "fake_alloc_result", "fake_launch_result", "fake_optin_result", "fake_capture_status",
+          "fake_captures", "fake_node_type", "fake_graph_result", "fake_lost_result"})
       number(result) = 0;
   }
   static int& number(const char* name) {

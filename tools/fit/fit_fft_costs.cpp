@@ -1,6 +1,7 @@
 // Fits the coefficients of the GPU FFT cost model (generator/planner/gpu_fft/fft_costs.h) to measured plans.
 //
 //   fit_fft_costs DEVICE [COEFFICIENT ...] < measured.tsv
+//   fit_fft_costs DEVICE print < measured.tsv
 //
 // DEVICE: a name of base/known_devices.h. Coefficients: those to fit, by name (default: all). A line is a problem's token, a plan's text and its seconds, separated by tabs;
 // of a tuning database:
@@ -8,7 +9,8 @@
 //     plan.id = run.plan JOIN problem ON problem.id = run.problem, json_each(samples_ns) WHERE status = 'ok' GROUP BY run.id"
 //
 // Half of the problems are fitted, the other half judges: how far the predictions are off, and how much slower than the
-// fastest measured plan the one is that the model would choose. Prints the coefficients as an initialiser.
+// fastest measured plan the one is that the model would choose. Prints the coefficients as an initialiser. `print` adds
+// the estimate to every line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,10 +126,19 @@ std::vector<fft::CostField> named(std::span<char* const> names) {
   return out;
 }
 
+void print(const std::map<std::string, Measurements>& all, const DeviceTraits& device) {
+  const fft::FftCosts costs = fft::fft_costs(device);
+  for (const auto& [token, of] : all)
+    for (const Measured& one : of.plans)
+      std::cout << fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", token, to_text(one.plan, of.problem), one.seconds,
+                               estimate(of, one, device, costs));
+}
+
 int run(const std::string& name, std::span<char* const> names) {
   const std::optional<DeviceTraits> device = known_device(name);
   if (!device) throw Error(Status::invalid_option, fmt::format("'{}' is no device that is known by name", name));
   const auto all = read(std::cin);
+  if (names.size() == 1 && std::string_view(names[0]) == "print") return print(all, *device), 0;
   Group fit, rest;
   std::size_t number = 0;
   for (const auto& [token, of] : all) (number++ % 2 ? rest : fit).push_back(&of);

@@ -79,17 +79,7 @@ class Coordinates {
   std::map<std::size_t, std::map<std::string, int>> numbers_;
 };
 
-// A register limit per thread that lets one more block of a kernel be resident than the compiler's own choice would; 0:
-// none.
-int tighter_registers(const fft::FftPlan& plan, std::size_t k, const DeviceTraits& traits) {
-  const fft::KernelParameters& with = plan.kernels[k].with;
-  const int estimate = fft::registers_estimate(plan, static_cast<int>(k));
-  const int held = fft::geometry(plan, static_cast<int>(k)).elements_per_thread;
-  const int data = 2 * held * static_cast<int>(real_bytes(plan.precision) / 4);
-  const int blocks = traits.registers_per_multiprocessor / (with.threads * ((estimate + 7) / 8 * 8));
-  const int registers = traits.registers_per_multiprocessor / (with.threads * (blocks + 1)) / 8 * 8;
-  return registers < data + 16 || registers > 248 ? 0 : registers;
-}
+constexpr int least_spare = 16;  // registers beside values that the tuner tries; spills are refused when they are seen
 
 using Take = std::function<void(const fft::FftPlan&)>;
 
@@ -130,7 +120,9 @@ void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take
         with.coalesce = with.coalesce == fft::Coalesce::none ? fft::Coalesce::both : fft::Coalesce::none;
         if (with.coalesce != fft::Coalesce::none) with.exchange = fft::Exchange::shared;
       },
-      [&](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = tighter_registers(p, k, traits); },
+      [&](fft::FftPlan& p, std::size_t k) {
+        p.kernels[k].with.registers = tighter_registers(p, k, least_spare, traits);
+      },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = 0; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.cache = fft::Cache::l2; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.cache = fft::Cache::stream; },
@@ -202,7 +194,7 @@ class FftSpace {
     for (std::size_t i = 0; i < std::min(listed, tight_ones_); ++i) {  // the enumeration sets no register limit
       fft::FftPlan tight = found.list[i].plan;
       for (std::size_t k = 0; k < tight.kernels.size(); ++k)
-        tight.kernels[k].with.registers = tighter_registers(tight, k, traits_);
+        tight.kernels[k].with.registers = tighter_registers(tight, k, least_spare, traits_);
       take(tight);
     }
     out_.counts.push_back(
@@ -246,6 +238,15 @@ class FftSpace {
 };
 
 }  // namespace
+
+int tighter_registers(const fft::FftPlan& plan, std::size_t kernel, int spare, const DeviceTraits& traits) {
+  const fft::KernelParameters& with = plan.kernels[kernel].with;
+  const int words = static_cast<int>(real_bytes(plan.precision) / 4), k = static_cast<int>(kernel);
+  const int estimate = fft::registers_estimate(plan, k), held = fft::geometry(plan, k).elements_per_thread;
+  const int blocks = traits.registers_per_multiprocessor / (with.threads * ((estimate + 7) / 8 * 8));
+  const int registers = traits.registers_per_multiprocessor / (with.threads * (blocks + 1)) / 8 * 8;
+  return registers < 2 * held * words + spare || registers > 248 ? 0 : registers;
+}
 
 fft::FftRequest request_of(const Problem& problem, const fft::EmitOptions& options) {
   fft::FftRequest request;

@@ -53,7 +53,7 @@ double convolution_seconds(const Problem& problem, const DeviceTraits& traits, c
     const bool convolves = !fft::has_codelets(n), in_one = convolves && n <= in_one_kernel;
     (in_one && d == 0 && !half ? whole : trips) += kernels_of_line(n, longest_line);
     if (!convolves) continue;
-    (half || (in_one && d > 0) ? trips : whole) += in_one ? 1.6 : n <= in_three_kernels ? 5 : costs.convolution_long;
+    (half || d > 0 ? trips : whole) += in_one ? 1.6 : n <= in_three_kernels ? 5 : costs.convolution_long;
     if (half && !in_one && problem.fft_type == FftType::r2c) trips += 1.25;
   }
   if (trips + whole == 0) trips = 1;  // of one value
@@ -74,7 +74,10 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     if (n == 1) continue;
     const std::vector<std::int64_t> primes = prime_factors(n);
     const bool convolves = primes.back() > convolved, splits = primes.back() > fast_primes && primes.back() != n;
-    const bool one = static_cast<double>(n) <= (kernels == 0 || convolves ? longest : longest_strided);
+    // Twice as many values along x fill a block, which then takes 1.5 to 2 copies (9000 to 16384 in f32, on an H200).
+    const auto values_along = static_cast<double>(n);
+    const bool filled = kernels == 0 && !convolves && values_along > longest && values_along <= 2 * longest;
+    const bool one = filled || values_along <= (kernels == 0 || convolves ? longest : longest_strided);
     const double trips = one ? 1 : kernels_of_line(n, longest_strided);
     double work = 0;  // operations per value
     for (const std::int64_t prime : primes) {
@@ -85,15 +88,20 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     const bool real = kernels == 0 && problem.fft_type != FftType::c2c, halves = real && n % 2 == 0;
     const double lines = !real ? 1 : !halves ? costs.library_odd : primes.back() > 2 ? costs.library_even : 1;
     const bool long_convolution = n > in_three_kernels || (halves && !one);
-    const double convolution = costs.library_convolution * (long_convolution ? costs.library_longest
-                                                            : halves         ? costs.library_halves
-                                                                             : 1);
-    const double slower = convolves           ? convolution
-                          : primes.back() > 2 ? one ? costs.library_mixed : costs.library_long_mixed
-                          : one               ? 1
-                                              : costs.library_long;
-    seconds += std::max(trips * slower * (convolves ? 1 : lines) * copy,
-                        work * values / (costs.library_work * fft::peak_flops(traits, problem.precision)));
+    // It convolves by a padded line, of a power of two (f64 1499 values 3.3 copies, 2339 values 15).
+    const double padded = one && 2 * values_along / (halves ? 2 : 1) > longest ? costs.library_padded : 1;
+    const double convolution = padded * costs.library_convolution *
+                               (long_convolution ? costs.library_longest
+                                : halves         ? costs.library_halves
+                                                 : 1);
+    const double slower = convolves            ? convolution
+                          : filled             ? costs.library_filled
+                          : primes.back() > 2  ? one || kernels > 0 ? costs.library_mixed : costs.library_long_mixed
+                          : one || kernels > 0 ? 1  // strided lines of two kernels take two trips: 2048 to 8192 in 2D
+                                               : costs.library_long;
+    // A block that a line fills takes twice as long as others where there are few of them (16384 x 2: 11.7 us).
+    seconds += std::max({trips * slower * (convolves ? 1 : lines) * copy, filled ? 2 * costs.library_launch : 0,
+                         work * values / (costs.library_work * fft::peak_flops(traits, problem.precision))});
     kernels += trips * (convolves ? 3 : splits ? 2 : 1);
   }
   // It writes into what a c2r reads, so that an input that has to stay is copied.
@@ -102,13 +110,13 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
 }
 
 // Real lines as complex ones of half the length (fft::takes_half_lines), whose kernels find or leave the half spectrum:
-// the first of a c2r reads its values twice, half of the times from the cache.
+// the first of several of a c2r reads its values twice, half of the times from the cache.
 double half_lines_seconds(const fft::FftPlan& plan, const Problem& problem, const DeviceTraits& traits,
                           const fft::FftCosts& costs) {
   double out = 0;
   const int kernels = static_cast<int>(plan.kernels.size());
   for (int k = 0; k < kernels; ++k) {
-    const fft::Part part{k == 0 && problem.fft_type == FftType::c2r ? 1.25 : 1, 1};
+    const fft::Part part{k == 0 && kernels > 1 && problem.fft_type == FftType::c2r ? 1.25 : 1, 1};
     out += fft::kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(k)], fft::geometry(plan, k),
                                fft::kernel_flops(plan, k), traits, problem.batch, costs, part);
   }

@@ -27,6 +27,10 @@ fft::FftRequest request_of(const Problem& problem, const fft::EmitOptions& optio
 // comes first or last where a real transform needs it.
 fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options);
 
+// A register limit per thread that lets one more block of a kernel be resident than the compiler's own choice would,
+// and leaves `spare` registers beside the thread's values; 0: there is none.
+int tighter_registers(const fft::FftPlan& plan, std::size_t kernel, int spare, const DeviceTraits& traits);
+
 // Why a plan has no program; the adjoint of a complex transform uses the same plan, from the second array to the first.
 std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options);
 

@@ -35,9 +35,11 @@ struct FftCosts {
   double library_even = 1.3;      // the same for real lines of even length, except for powers of two
   double library_long = 1.2;      // the same of each kernel of a long power of two
   double library_long_mixed = 1.7;  // the same of another long line
+  double library_filled = 1.5;      // the same of a line of which one fills a block
   double library_work = 0.4;        // share of the peak that it reaches, as in direct DFTs of factors from 11 to 127
   double library_convolution = 5;   // the same with prime factors above 127
   double library_halves = 0.72;     // the same of real lines of even length, relative to those
+  double library_padded = 2.2;      // the same of lines that a block holds, and their padded double not
   double library_longest = 1.4;     // the same of lines of more than 2^19 values, and of real ones of several kernels
   double library_launch = 4e-6;     // seconds that each of its kernels takes besides, with its part of the call
 };
@@ -46,7 +48,7 @@ struct CostField {
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 29> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 31> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
                                                         {"launch", &FftCosts::launch},
                                                         {"wait", &FftCosts::wait},
@@ -70,9 +72,11 @@ inline constexpr std::array<CostField, 29> cost_fields{{{"copy", &FftCosts::copy
                                                         {"library_even", &FftCosts::library_even},
                                                         {"library_long", &FftCosts::library_long},
                                                         {"library_long_mixed", &FftCosts::library_long_mixed},
+                                                        {"library_filled", &FftCosts::library_filled},
                                                         {"library_work", &FftCosts::library_work},
                                                         {"library_convolution", &FftCosts::library_convolution},
                                                         {"library_halves", &FftCosts::library_halves},
+                                                        {"library_padded", &FftCosts::library_padded},
                                                         {"library_longest", &FftCosts::library_longest},
                                                         {"library_launch", &FftCosts::library_launch}}};
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "db/tuning_store.h"
@@ -29,7 +30,8 @@ namespace {
 class CufftTransform final : public gpu::GpuTransform {
  public:
   CufftTransform(std::shared_ptr<const Device> device, const Problem& problem, bool time_stages)
-      : device_(std::move(device)), sign_(problem.sign), plan_(device_, problem), order_(device_) {
+      : device_(std::move(device)), sign_(problem.sign), plan_(device_, problem) {
+    if (plan_.work_bytes() > 0) order_.emplace(device_);
     if (!time_stages) return;
     marks_.emplace_back(device_);
     marks_.emplace_back(device_);
@@ -39,11 +41,17 @@ class CufftTransform final : public gpu::GpuTransform {
     const ContextGuard guard(*device_);
     check_device_pointer(*device_, in);
     check_device_pointer(*device_, out);
-    order_.begin(queue);
+    if (order_) order_->begin(queue);
+    struct Ended {  // also after a call that fails: what came before it uses the work memory
+      std::optional<StreamOrder>& order;
+      ~Ended() {
+        if (order) order->end();
+      }
+    } const ended{order_};
+    const bool alone = !marks_.empty() || (order_ ? order_->capturing() : is_capturing(queue));
     if (!marks_.empty()) marks_[0].record(queue);
-    plan_.execute(in, out, sign_, queue);
+    plan_.execute(in, out, sign_, queue, alone);
     if (!marks_.empty()) marks_[1].record(queue);
-    order_.end();
     ran_ = true;
   }
   std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
@@ -57,7 +65,7 @@ class CufftTransform final : public gpu::GpuTransform {
   std::shared_ptr<const Device> device_;
   int sign_;
   CufftPlan plan_;
-  StreamOrder order_;
+  std::optional<StreamOrder> order_;  // where there is work memory
   std::vector<Event> marks_;
   bool ran_ = false;
 };

@@ -151,19 +151,26 @@ CufftPlan::CufftPlan(std::shared_ptr<const Device> device, const Problem& proble
 CufftPlan::~CufftPlan() {
   CUcontext ours = nullptr;
   if (driver().cuCtxPushCurrent(device_->context()) != CUDA_SUCCESS) return;
+  for (CapturedCall& call : captured_) call.drop();
+  cufft().cufftSetStream(handle_, nullptr);  // recordings leave it a stream that is no more
   cufft().cufftDestroy(handle_);
   driver().cuCtxPopCurrent(&ours);
 }
 
-void CufftPlan::execute(void* in, void* out, int sign, CUstream stream) const {
-  const CufftApi& api = cufft();
+void CufftPlan::execute(void* in, void* out, int sign, CUstream stream, bool alone) {
   const ContextGuard guard(*device_);
-  check_cufft(api.cufftSetStream(handle_, stream), "setting the stream");
   if (input_.size() > 0) {
     check(driver().cuMemcpyDtoDAsync(input_.address(), reinterpret_cast<CUdeviceptr>(in), input_.size(), stream),
           "copying the input");
     in = input_.pointer();
   }
+  const auto call_now = [&](void* from, void* to, CUstream on) { call(from, to, sign, on); };
+  if (alone || !captured_[sign > 0 ? 1 : 0].start(device_, call_now, in, out, stream)) call(in, out, sign, stream);
+}
+
+void CufftPlan::call(void* in, void* out, int sign, CUstream stream) const {
+  const CufftApi& api = cufft();
+  check_cufft(api.cufftSetStream(handle_, stream), "setting the stream");
   const bool single = problem_.precision == Precision::f32;
   switch (problem_.fft_type) {
     case FftType::c2c:

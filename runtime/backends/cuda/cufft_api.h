@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fourtune/problem.h"
+#include "runtime/backends/cuda/captured_call.h"
 #include "runtime/backends/cuda/device.h"
 
 namespace fourtune::runtime::cuda {
@@ -62,13 +63,17 @@ class CufftPlan {
   CufftPlan(const CufftPlan&) = delete;
   CufftPlan& operator=(const CufftPlan&) = delete;
   ~CufftPlan();
-  // Takes device pointers. For c2c, sign is that of the exponent; otherwise it is the problem's. Does not wait.
-  void execute(void* in, void* out, int sign, CUstream stream) const;
+  // Takes device pointers. For c2c, sign is that of the exponent; otherwise it is the problem's. alone: the kernels are
+  // launched one by one, as they have to be into a stream that is being captured. Does not wait.
+  void execute(void* in, void* out, int sign, CUstream stream, bool alone);
   std::size_t work_bytes() const { return work_.size() + input_.size(); }
 
  private:
+  void call(void* in, void* out, int sign, CUstream stream) const;
+
   std::shared_ptr<const Device> device_;
   Problem problem_;
+  std::array<CapturedCall, 2> captured_;  // of both signs
   cufftHandle handle_ = 0;
   DeviceMemory work_;
   DeviceMemory input_;  // c2r out of place: cuFFT writes into the array that it reads, so it gets a copy

@@ -92,6 +92,16 @@ void each_of_graphs(DriverApi& api, const Visit& visit) {
   visit("cuGraphLaunch", api.cuGraphLaunch);
   visit("cuGraphExecDestroy", api.cuGraphExecDestroy);
 }
+template <class Visit>
+void each_of_captures(DriverApi& api, const Visit& visit) {
+  visit("cuStreamBeginCapture_v2", api.cuStreamBeginCapture);
+  visit("cuStreamEndCapture", api.cuStreamEndCapture);
+  visit("cuGraphGetNodes", api.cuGraphGetNodes);
+  visit("cuGraphNodeGetType", api.cuGraphNodeGetType);
+  visit("cuGraphKernelNodeGetParams_v2", api.cuGraphKernelNodeGetParams);
+  visit("cuFuncGetParamInfo", api.cuFuncGetParamInfo);
+  visit("cuKernelGetParamInfo", api.cuKernelGetParamInfo);
+}
 
 // Returns the symbol of a required function that is not there, or null.
 const char* load_all(const DynamicLibrary& library, DriverApi& api) {
@@ -105,6 +115,10 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   api.has_graphs = true;
   each_of_graphs(api, [&](const char* symbol, auto& function) {
     api.has_graphs = library.load(symbol, function) && api.has_graphs;
+  });
+  api.has_captures = api.has_graphs;
+  each_of_captures(api, [&](const char* symbol, auto& function) {
+    api.has_captures = library.load(symbol, function) && api.has_captures;
   });
   return missing;
 }
@@ -174,6 +188,7 @@ void refuse_all(DriverApi& api) {
   each_required(api, one);
   each_optional(api, one);
   each_of_graphs(api, one);
+  each_of_captures(api, one);
 }
 
 const int fork_handler = pthread_atfork(nullptr, nullptr, [] {

@@ -190,6 +190,15 @@ struct DriverApi {
   CUresult (*cuGraphLaunch)(CUgraphExec, CUstream);
   CUresult (*cuGraphExecDestroy)(CUgraphExec);
   bool has_graphs = false;
+  // Recording what a library puts on a stream (CUDA 12.4): either all of these are present, or has_captures is false.
+  CUresult (*cuStreamBeginCapture)(CUstream, int mode);
+  CUresult (*cuStreamEndCapture)(CUstream, CUgraph*);
+  CUresult (*cuGraphGetNodes)(CUgraph, CUgraphNode*, std::size_t*);
+  CUresult (*cuGraphNodeGetType)(CUgraphNode, int*);  // 0: a kernel
+  CUresult (*cuGraphKernelNodeGetParams)(CUgraphNode, CUkernelNodeParams*);
+  CUresult (*cuFuncGetParamInfo)(CUfunction, std::size_t index, std::size_t* offset, std::size_t* bytes);
+  CUresult (*cuKernelGetParamInfo)(void* kernel, std::size_t index, std::size_t* offset, std::size_t* bytes);
+  bool has_captures = false;
   CUresult (*cuGetErrorName)(CUresult, const char**);
   CUresult (*cuGetErrorString)(CUresult, const char**);
   int version = 0;  // 1000 major + 10 minor of the newest CUDA that the driver supports

@@ -81,7 +81,7 @@ class CudaQueue final : public gpu::Queue {
       Library(CudaQueue& queue, const Problem& one) : queue_(queue), sign_(one.sign), plan_(queue.device_, one) {}
       void run(std::byte* data) override {
         queue_.flush();
-        if (!queue_.rehearsing_) plan_.execute(data, data, sign_, queue_.order_.stream());
+        if (!queue_.rehearsing_) plan_.execute(data, data, sign_, queue_.order_.stream(), queue_.order_.capturing());
       }
       std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
 

@@ -233,7 +233,7 @@ class ByDimension {
       planned = unfolding_plan(half);
     } else {
       EmitOptions line = flattened(half, 0);
-      const FftPlan plan = line_plan(line, 0);
+      const FftPlan plan = plan_of_half_lines(line, type);
       if (type == FftType::c2r) line.hooks[0].input = Window{}, line.hooks[0].input->kept = n;
       line.in_place = false;  // kernels between write workspaces, and one kernel alone whole rows of both arrays
       planned = plan_passes(plan, line);
@@ -248,7 +248,7 @@ class ByDimension {
     if (real_.type != FftType::c2r) return;
     load_folded(planned.passes.front().spec.load, half.n[0]);
     store_pairs(planned.passes.back().spec.store, half.output->stride[0] / 2);
-    if (planned.passes.size() == 1) fold_inside(planned.passes.front().spec, half.device);
+    if (planned.passes.size() == 1) load_once(planned.passes.front().spec, half.device);
   }
   Lines lines_of(const EmitOptions& line) const {
     Lines lines;

@@ -4,6 +4,7 @@
 
 #include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/any_length/line_radices.h"
 #include "generator/codegen/fft/emit/pass_memory.h"
 #include "generator/codegen/fft/lower/arrange.h"
 #include "generator/codegen/fft/lower/reach.h"
@@ -40,7 +41,7 @@ EmitOptions half_lines(const EmitOptions& options) {
 
 std::optional<FftPlan> half_line_plan(const EmitOptions& options) {
   if (!has_codelets(options.n[0] / 2)) return {};
-  return line_plan(half_lines(options), 0);
+  return plan_of_half_lines(half_lines(options), options.type);
 }
 
 bool unfolds_apart(const EmitOptions& options) {
@@ -54,9 +55,8 @@ bool takes_half_lines(const EmitOptions& options) {
   if (!has_codelets(options.n[0])) return true;
   // An r2c of one kernel gains 1.05 to 1.6 times from 512 values on (H200). Where it makes its half spectrum apart, that passes
   // through memory as often as kernels of whole lines do, unless these are three.
-  // A c2r of 512 to 4096 values loses up to 1.3 times where these are powers of two, and 1000 and 6000 gain 1.16 and 2.0 times.
-  const bool power_of_two = (options.n[0] & (options.n[0] - 1)) == 0;
-  const std::int64_t is_long = options.type == FftType::r2c ? 512 : power_of_two ? 8192 : 1000;
+  // A c2r of fewer values has two large radices, of which a thread would make two DFTs.
+  const std::int64_t is_long = options.type == FftType::r2c ? 512 : 1000;
   const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });
   if (options.n[0] < is_long || !one_dimension) return false;
   if (options.type == FftType::c2r || !unfolds_apart(options)) return true;
@@ -76,21 +76,88 @@ void load_folded(Port& load, std::int64_t n) {
   load.bounds.push_back({load.mirror.index, n});
 }
 
-void fold_inside(PassSpec& spec, const DeviceTraits& device) {
+namespace {
+
+// Left alone, the compiler computes all turns ahead of the barrier, and holds them: 80 registers for 16 values in f32,
+// where 56 are enough, and 148 in f64 (96). More resident blocks are worth more.
+void promise_blocks(PassSpec& spec, std::int64_t bytes, const DeviceTraits& device) {
+  const std::int64_t single = spec.precision == Precision::f32 ? 1 : 2;
+  const std::int64_t registers = (2 * most_registers(spec) + 16) * single + (single == 1 ? 8 : 0);
+  const std::int64_t by_memory = device.shared_per_multiprocessor / (bytes + 1024);
+  const std::int64_t by_threads = std::min(16, device.threads_per_multiprocessor / spec.threads);
+  const std::int64_t blocks = device.registers_per_multiprocessor / ((registers + 7) / 8 * 8 * spec.threads);
+  spec.blocks_per_multiprocessor =
+      static_cast<int>(std::max<std::int64_t>(1, std::min({blocks, by_memory, by_threads})));
+}
+
+// Numbers the DFTs of the first round so that threads make opposite ones (PassSpec::paired); false: they are in no
+// pairs.
+bool pair_opposite(PassSpec& spec) {
+  Round& round = spec.rounds.front();
+  const Index& position = spec.load.mirror.index;
+  if (spec.rounds.size() < 2 || round.transforms.size() != 1) return false;
+  const std::vector<int>& digits = round.transforms.front().digits;
+  std::int64_t radix = 1;
+  for (const int atom : digits) radix *= spec.atoms[at(atom)].size;
+  const std::int64_t paired = spec.load.mirror.n / radix;
+  std::vector<int> rest;
+  for (int atom = 0; atom < static_cast<int>(spec.atoms.size()); ++atom)
+    if (spec.atoms[at(atom)].in_tile && std::find(digits.begin(), digits.end(), atom) == digits.end())
+      rest.push_back(atom);
+  // DFTs of a line by their numbers, then lines as they lie in memory.
+  const auto key = [&](int atom) {
+    const std::int64_t weight = weight_of(position, atom);
+    return std::pair(weight == 0, weight == 0 ? weight_of(spec.load.address, atom) : weight);
+  };
+  std::stable_sort(rest.begin(), rest.end(), [&](int a, int b) { return key(a) < key(b); });
+  std::int64_t next = 1;
+  for (const int atom : rest) {
+    const std::int64_t weight = weight_of(position, atom);
+    if (weight != 0 && weight != next) return false;
+    if (weight != 0) next *= spec.atoms[at(atom)].size;
+  }
+  if (paired % 2 != 0 || next != paired || weight_of(position, digits.front()) != paired) return false;
+  round.registers = digits, round.threads = rest;
+  spec.paired = paired;
+  return true;
+}
+
+}  // namespace
+
+void load_once(PassSpec& spec, const DeviceTraits& device) {
+  if (PassSpec pairs = spec; pair_opposite(pairs)) {
+    promise_blocks(pairs, pass_memory(pairs).bytes, device);
+    spec = std::move(pairs);
+    return;
+  }
   PassSpec inside = spec;
   inside.folds_inside = true, inside.apart = false;
   const std::int64_t bytes = pass_memory(inside).bytes;
   if (bytes > device.shared_per_block) return;
-  // Left alone, the compiler computes all turns ahead of the barrier, and holds them: 80 registers for 16 values in f32, where
-  // 56 are enough, and 148 in f64 (96). More resident blocks are worth more.
-  const std::int64_t single = spec.precision == Precision::f32 ? 1 : 2;
-  const std::int64_t registers = (2 * most_registers(inside) + 16) * single + (single == 1 ? 8 : 0);
-  const std::int64_t by_memory = device.shared_per_multiprocessor / (bytes + 1024);
-  const std::int64_t by_threads = std::min(16, device.threads_per_multiprocessor / inside.threads);
-  const std::int64_t blocks = device.registers_per_multiprocessor / ((registers + 7) / 8 * 8 * inside.threads);
-  inside.blocks_per_multiprocessor =
-      static_cast<int>(std::max<std::int64_t>(1, std::min({blocks, by_memory, by_threads})));
+  promise_blocks(inside, bytes, device);
   spec = std::move(inside);
+}
+
+FftPlan plan_of_half_lines(const EmitOptions& half, FftType type) {
+  FftPlan plan = line_plan(half, 0);
+  if (type != FftType::c2r || plan.kernels.size() != 1) return plan;
+  // A thread makes two DFTs of the first round, so it takes the smallest radix, or one less where all are large.
+  const std::int64_t n = half.n[0];
+  Kernel& kernel = plan.kernels.front();
+  std::vector<int> radices;
+  for (const SubFft& sub : kernel.subs) radices.push_back(sub.radix);
+  if (n == 4096) radices = {8, 8, 8, 8};
+  const auto fits = [&](int radix) { return n / radix % 2 == 0 && 2 * radix <= most_held(half.precision); };
+  const auto first = std::find_if(radices.rbegin(), radices.rend(), fits);  // they descend
+  if (first == radices.rend()) return plan;
+  std::rotate(radices.begin(), std::prev(first.base()), first.base());
+  kernel.subs.clear();
+  std::int64_t left = n;
+  for (const int r : radices) {
+    kernel.subs.push_back({Dim::x, n / r, r, left / r, left, left != r});
+    left /= r;
+  }
+  return plan;
 }
 
 void store_unfolded(PassSpec& spec, std::int64_t n) {

@@ -14,8 +14,11 @@ EmitOptions half_lines(const EmitOptions& options);
 void load_pairs(Port& load, std::int64_t pair);
 void store_pairs(Port& store, std::int64_t pair);
 void load_folded(Port& load, std::int64_t n);
-// Lets a kernel of whole lines, the only one, find opposite values in shared memory, if a block has enough of it.
-void fold_inside(PassSpec& spec, const DeviceTraits& device);
+// Lets a kernel of whole lines, the only one, load each value once: threads make opposite DFTs, if these are in pairs,
+// or find opposite values in shared memory, if a block has enough of it.
+void load_once(PassSpec& spec, const DeviceTraits& device);
+// The plan of the complex lines (half_lines) in a real transform of this type.
+FftPlan plan_of_half_lines(const EmitOptions& half, FftType type);
 void store_unfolded(PassSpec& spec, std::int64_t n);
 
 // Makes the half spectra, in an array with the strides `to`, of n[0] + 1 values, of the complex lines' spectra in an

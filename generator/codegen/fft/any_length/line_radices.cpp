@@ -61,6 +61,30 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
   return usual;
 }
 
+std::vector<int> radices_of_short_real_line(std::int64_t n) {
+  if (n < 10 || n > 64 || (n & (n - 1)) == 0) return {};
+  std::vector<int> pair = balanced(n, 16, false);
+  std::reverse(pair.begin(), pair.end());
+  return pair;
+}
+
+std::vector<int> radices_for_two_blocks(std::int64_t n, Precision precision) {
+  constexpr std::int64_t spare = 20;  // registers beside a thread's values
+  const std::int64_t words = real_bytes(precision) / 4, most = (registers_of_two - spare * words) / (2 * words);
+  const auto held = [&](std::int64_t r) { return (n / r + threads_of_two - 1) / threads_of_two * r; };
+  std::vector<int> best;
+  std::int64_t least = 3 * most + 1;
+  for (std::int64_t a = 2; a <= most; ++a)
+    for (std::int64_t b = 2; b <= a; ++b) {
+      const std::int64_t c = n / (a * b);
+      if (a * b * c != n || c > b || c < 2) continue;
+      const std::int64_t all = held(a) + held(b) + held(c);
+      if (std::max({held(a), held(b), held(c)}) > most || all >= least) continue;
+      least = all, best = {static_cast<int>(a), static_cast<int>(c), static_cast<int>(b)};
+    }
+  return best;
+}
+
 int threads_for(std::int64_t values, const std::vector<int>& group) {
   const std::int64_t most = *std::max_element(group.begin(), group.end());
   constexpr std::int64_t warp = 32, widest = 512;

@@ -15,6 +15,13 @@ std::int64_t most_held(Precision precision);
 // Radices for a line in one kernel, the largest first: one for a line that a thread holds, a balanced pair up to 16 where
 // there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes has_codelets.
 std::vector<int> radices_of_line(std::int64_t n, Precision precision);
+// Of a real line of 10 to 64 values that is no power of two: two, the smaller one first; nothing if there are none.
+std::vector<int> radices_of_short_real_line(std::int64_t n);
+// Three radices of a line that fills a block, for which blocks of `threads_of_two` threads that hold as many values as
+// `registers_of_two` have room for are two on a multiprocessor: one computes while the other one loads. Nothing if no
+// three are so.
+inline constexpr int threads_of_two = 384, registers_of_two = 80;
+std::vector<int> radices_for_two_blocks(std::int64_t n, Precision precision);
 // Products of prime factors up to 16, the largest first.
 std::vector<int> radices_up_to_16(std::int64_t n);
 // Threads that hold a tile of so many values, about one DFT of the largest radix each.

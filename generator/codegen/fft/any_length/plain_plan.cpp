@@ -15,6 +15,12 @@ namespace {
 // Longest line in one kernel along y and z, where a tile should carry 16 neighbours.
 constexpr std::int64_t most_strided = 1024;
 
+// Radices of a line along x that fills a block, for two blocks on a multiprocessor; nothing if there are none.
+std::vector<int> radices_of_two_blocks(const EmitOptions& options) {
+  const bool room = options.device.registers_per_multiprocessor >= 2 * threads_of_two * registers_of_two;
+  return room && options.n[0] > 8192 ? radices_for_two_blocks(options.n[0], options.precision) : std::vector<int>();
+}
+
 // The same along x: what 512 threads hold, if a block's shared memory holds the real or imaginary parts of a line with
 // some padding. Lines of more than 8192 fill a block, so there must be enough of them to keep the device busy.
 std::int64_t most_line(const EmitOptions& options) {
@@ -24,7 +30,8 @@ std::int64_t most_line(const EmitOptions& options) {
   // Radices of which a round would leave a thread two DFTs where registers have room for one do not fill a block either.
   bool fills = 2 * lines >= options.device.multiprocessors;
   if (fills && n > 8192 && n <= held)
-    fills = threads_of_long_line(n, radices_of_line(n, options.precision), options.precision).has_value();
+    fills = !radices_of_two_blocks(options).empty() ||
+            threads_of_long_line(n, radices_of_line(n, options.precision), options.precision).has_value();
   const std::int64_t longest = fills ? held : 8192;
   for (std::int64_t most = std::min(held, longest); most > 4096; most /= 2)
     if (most * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block) return most;
@@ -209,6 +216,15 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
+  // Threads that hold short real lines find their places in rows of half spectra, which are shorter, value by value: on
+  // an H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles.
+  const std::vector<int> short_real =
+      one_along_x && options.type == FftType::r2c ? radices_of_short_real_line(n) : std::vector<int>();
+  if (!short_real.empty()) groups = {short_real};
+  // A line that fills a block waits for its loads and stores unless there is another one: 9000 x 1000 takes 54.4 us
+  // alone and 43.1 by two blocks of 384 threads.
+  const std::vector<int> two_blocks = one_along_x ? radices_of_two_blocks(options) : std::vector<int>();
+  if (!two_blocks.empty()) groups = {two_blocks};
   const bool aligned =
       options.n[0] % run == 0 || n > 400;  // 300^3: 380 us this way, 362 us in three rounds; 500^3: 1.82 and 2.07 ms
   if (d > 0 && n > 256 && n <= most && options.precision == Precision::f32 && aligned)
@@ -233,10 +249,11 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
     const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
     const std::int64_t held = one_along_x && group.size() == 1 ? lines_of_thread(n) : 0;  // lines of a thread
-    const std::int64_t wanted = held > 0         ? held * threads_of_short(n, options.precision)
-                                : d > 0 && !tiny ? beside
-                                : along          ? run
-                                                 : std::max<std::int64_t>(1, 2048 / product);
+    const std::int64_t wanted = held > 0              ? held * threads_of_short(n, options.precision)
+                                : d > 0 && !tiny      ? beside
+                                : along               ? run
+                                : !short_real.empty() ? std::max<std::int64_t>(8, 640 / product)
+                                                      : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
     const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, runs, run / 4); };
@@ -256,14 +273,18 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
       values *= more;
     }
     w.threads = threads_for(values, group);
-    if (one_along_x && n > 8192) w.threads = threads_of_long_line(n, group, options.precision).value_or(w.threads);
+    if (!two_blocks.empty())
+      w.threads = threads_of_two, w.registers = registers_of_two;
+    else if (one_along_x && n > 8192)
+      w.threads = threads_of_long_line(n, group, options.precision).value_or(w.threads);
     if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
     if (one_along_x) {
-      w.coalesce = coalesce_of(group, n, options.precision);
-      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the
-      // tile's lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with
-      // both, 31 x 300000 took 30 with the last one alone and 74. One radix of even length gains 5 % by both.
-      if (options.type == FftType::c2r && (group.size() > 1 || n % 2 == 1))
+      w.coalesce = short_real.empty() ? coalesce_of(group, n, options.precision) : Coalesce::none;
+      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the tile's
+      // lines are dear to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with both, 31 x 300000
+      // 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain 5 % by.
+      const bool power_of_two = (n & (n - 1)) == 0;
+      if (options.type == FftType::c2r && (group.size() > 1 || !power_of_two))
         w.coalesce = group.size() > 1 || w.coalesce == Coalesce::load ? Coalesce::none
                      : w.coalesce == Coalesce::both                   ? Coalesce::store
                                                                       : w.coalesce;

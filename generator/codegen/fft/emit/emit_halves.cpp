@@ -40,9 +40,9 @@ std::string PassWriter::half_turn_text(const Port& port, const std::string& posi
                      port.values == Values::folded ? 1 : -1);
 }
 
-// That of register e: the thread's, times a constant.
-std::string PassWriter::half_turn_text(const Port& port, const Round& round, std::int64_t e) const {
-  const std::int64_t steps = register_part(port.mirror.index, round, e), period = 2 * port.mirror.n;
+// That of a value so many positions after the thread's first: a constant times that one's.
+std::string PassWriter::half_turn_text(const Port& port, std::int64_t steps) const {
+  const std::int64_t period = 2 * port.mirror.n;
   if (steps == 0) return "u";
   const long double angle =
       pass_.sign * 2 * std::numbers::pi_v<long double> * static_cast<long double>(steps % period) / period;
@@ -73,7 +73,7 @@ std::string PassWriter::load_halves_text(const Access& access, const Round& roun
     text += fmt::format("const real2 a = {}, b = {}; ", place(fmt::format("ft_wrapped({}, {})", k, n)),
                         place(fmt::format("ft_opposite({}, {})", k, n)));
   }
-  text += fmt::format("ft_halve(x[{0}], y[{0}], a, b, {1}); ", i, half_turn_text(port, round, e));
+  text += fmt::format("ft_halve(x[{0}], y[{0}], a, b, {1}); ", i, half_turn_text(port, steps));
   if (!folded) text += fmt::format("x[{0}] *= real(0.5); y[{0}] *= real(0.5); ", i);
   return text + "}";
 }
@@ -142,7 +142,7 @@ void PassWriter::unfold_group(const Round& round, std::int64_t group, std::int64
       line("  if ({0} == 0) {1}", k,
            store_text(place(std::to_string(n)), fmt::format("ft_make((x[{0}] - y[{0}]) * real({1}), 0)", i,
                                                             literal(port.scale, Precision::f64))));
-    line("  ft_halve(x[{0}], y[{0}], ft_make(x[{0}], y[{0}]), b, {1});", i, half_turn_text(port, round, e));
+    line("  ft_halve(x[{0}], y[{0}], ft_make(x[{0}], y[{0}]), b, {1});", i, half_turn_text(port, steps));
     line("  x[{0}] *= real({1}); y[{0}] *= real({1});", i, literal(0.5 * port.scale, Precision::f64));
     line("  {}", store_text(place(k), stored(i)));
     line("}}");
@@ -188,7 +188,7 @@ void PassWriter::fold_group(const Round& round, std::int64_t group, std::int64_t
          register_part(lines, round, e) - steps,
          // What the ends have of imaginary parts does not count.
          steps == 0 ? fmt::format(" if ({} == 0) a.y = b.y = 0;", access.mirror) : "",
-         half_turn_text(pass_.load, round, e));
+         half_turn_text(pass_.load, steps));
   }
 }
 
@@ -200,6 +200,66 @@ void PassWriter::write_folding() {
   line("__syncthreads();");
   for_groups(round, [&](std::int64_t group, std::int64_t first) { fold_group(round, group, first); });
   shared_read_ = true;
+}
+
+// ---- opposite values in a thread's registers
+
+void PassWriter::write_paired_loads() {
+  const Round& round = pass_.rounds.front();
+  const std::int64_t half = pass_.paired / 2;
+  const bool lines = threads_needed(round) > pass_.paired;
+  for (std::int64_t pair = 0; 2 * pair < groups(round); ++pair) {
+    const std::string number = pair ? fmt::format("({})", plus("t", pair * pass_.threads)) : "t";
+    const std::string dft = lines ? fmt::format("{} % {}", number, half) : number;
+    const std::string before = lines ? fmt::format(" + {} / {} * {}", number, half, pass_.paired) : "";
+    line("const unsigned d{} = {}{};", 2 * pair, dft, before);
+    line("const unsigned d{} = ({} == 0 ? {} : {} - {}){};", 2 * pair + 1, dft, half, pass_.paired, dft, before);
+    line("real2 end{} = ft_make(0, 0);", pair);
+  }
+  for_groups(round, [&](std::int64_t group, std::int64_t first) { load_group(round, group, first); });
+  for (std::int64_t pair = 0; 2 * pair < groups(round); ++pair) {
+    const bool guard = 2 * (pair + 1) * pass_.threads > threads_needed(round);
+    line("{}{{", guard ? fmt::format("if ({} < {}) ", plus("t", pair * pass_.threads), threads_needed(round) / 2) : "");
+    indent_ += 2;
+    fold_pair(round, pair);
+    indent_ -= 2;
+    line("}}");
+  }
+}
+
+// Value n of the line, by the thread that holds value 0.
+void PassWriter::load_end(const Access& access, const Round& round, std::int64_t pair) {
+  const std::string condition = element(pass_.load, access, round, 0).first;
+  const Window& mirror = pass_.load.mirror;
+  line("if ({} == 0{}) end{} = {};", access.mirror, condition.empty() ? "" : " && " + condition, pair,
+       load_text(fmt::format("{}[{}]", access.base, number_text(mirror.n * mirror.stride))));
+}
+
+// DFT j holds values j + i paired, the other one values paired - j + i paired.
+void PassWriter::fold_pair(const Round& round, std::int64_t pair) {
+  const std::int64_t radix = product(round.registers), one = 2 * pair * radix, other = one + radix;
+  const Access access = begin_access(pass_.load, round, 2 * pair, nullptr);
+  line("if ({} != 0) {{", access.mirror);
+  indent_ += 2;
+  for (std::int64_t i = 0; i < radix; ++i) fold_opposite(one + i, other + radix - 1 - i, i * pass_.paired);
+  indent_ -= 2;
+  line("}} else {{");
+  indent_ += 2;
+  // What the ends have of imaginary parts does not count.
+  line("ft_halve(x[{0}], y[{0}], ft_make(x[{0}], 0), ft_make(end{1}.x, 0), u);", one, pair);
+  for (std::int64_t i = 1; 2 * i <= radix; ++i) fold_opposite(one + i, one + radix - i, i * pass_.paired);
+  for (std::int64_t i = 0; 2 * i < radix; ++i)
+    fold_opposite(other + i, other + radix - 1 - i, pass_.paired / 2 + i * pass_.paired);
+  indent_ -= 2;
+  line("}}");
+}
+
+void PassWriter::fold_opposite(std::int64_t one, std::int64_t other, std::int64_t steps) {
+  const std::string turn = half_turn_text(pass_.load, steps);
+  if (one == other)
+    line("ft_halve(x[{0}], y[{0}], ft_make(x[{0}], y[{0}]), ft_make(x[{0}], y[{0}]), {1});", one, turn);
+  else
+    line("ft_fold(x[{0}], y[{0}], x[{1}], y[{1}], {2});", one, other, turn);
 }
 
 }  // namespace fourtune::generator::fft

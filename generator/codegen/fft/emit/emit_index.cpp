@@ -34,9 +34,9 @@ std::string PassWriter::thread_text(const Index& index, const Round& round, std:
     block_divisor *= size(atom);
   }
   const std::string by_block = pieces_text(block_pieces, "rank", block_divisor, wide);
-  const bool one = groups(round) == 1;
+  const bool below = groups(round) == 1 || pairs(round);  // what a thread's number is below
   const std::string by_thread = pieces_text(pieces, thread_number(round, group),
-                                            one ? divisor : std::max(divisor, groups(round) * pass_.threads), wide);
+                                            below ? divisor : std::max(divisor, groups(round) * pass_.threads), wide);
   return by_thread.empty() ? by_block : by_block.empty() ? by_thread : by_thread + " + " + by_block;
 }
 
@@ -73,6 +73,7 @@ std::string PassWriter::plus(const std::string& base, std::int64_t constant) {
 }
 
 std::string PassWriter::thread_number(const Round& round, std::int64_t group) const {
+  if (pairs(round)) return fmt::format("d{}", group);
   return groups(round) == 1 || group == 0 ? "t" : fmt::format("(t + {})", group * pass_.threads);
 }
 

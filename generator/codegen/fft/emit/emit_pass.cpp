@@ -58,7 +58,9 @@ void PassWriter::write_kernel() {
     }
     write_port_pointer("from", "in", pass_.load, true);
     const Round& round = pass_.rounds.front();
-    if (!pass_.resident)
+    if (pass_.paired)
+      write_paired_loads();
+    else if (!pass_.resident)
       for_groups(round, [&](std::int64_t group, std::int64_t first) { load_group(round, group, first); });
     if (pass_.folds_inside) write_folding();
   }
@@ -127,6 +129,13 @@ bool PassWriter::table_is_complex(int table) const {
   for (const Round& round : pass_.rounds)
     for (const Transform& transform : round.transforms) look(transform.before);
   return complex;
+}
+
+std::int64_t groups_of(const PassSpec& pass, const Round& round) {
+  std::int64_t needed = 1;
+  for (const int atom : round.threads) needed *= pass.atoms[at(atom)].size;
+  const auto shares = [&](std::int64_t count) { return (count + pass.threads - 1) / pass.threads; };
+  return pass.paired && &round == pass.rounds.data() ? 2 * shares(needed / 2) : shares(needed);
 }
 
 std::int64_t tile_count(const PassSpec& pass) {

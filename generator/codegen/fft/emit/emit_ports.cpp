@@ -55,7 +55,7 @@ PassWriter::Access PassWriter::begin_access(const Port& port, const Round& round
   }
   if (mirrors(port)) access.mirror = define("m", port.mirror.index);
   if (pointer && port.values == Values::pairs && pairs_at_once(port, round)) line("const bool even = ft_even(p);");
-  const bool halves_here = &port == &pass_.load && pass_.folds_inside ? pointer == nullptr : mirrors(port);
+  const bool halves_here = &port == &pass_.load && loads_once() ? pointer == nullptr : mirrors(port);
   if (halves_here && port.values != Values::hermitian) line("const real2 u = {};", half_turn_text(port, access.mirror));
   for (std::size_t i = 0; i < port.turned.size(); ++i)
     access.turned.push_back(define(fmt::format("t{}", i), port.turned[i].index));
@@ -166,7 +166,7 @@ std::string PassWriter::store_text(const std::string& place, const std::string& 
 void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t first) {
   Access access = begin_access(pass_.load, round, group, "from");
   define_factors(access, pass_.load, round, group);
-  if (pass_.folds_inside) begin_half_values(access);
+  if (loads_once()) begin_half_values(access);
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     const std::int64_t i = first + e;
     if (never_there(pass_.load, round, e)) {  // the compiler removes what a DFT does with it
@@ -179,7 +179,7 @@ void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t
     const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (pass_.load.values == Values::pairs)
       line("{}{}", guard, load_pair_text(place, round, i));
-    else if (pass_.folds_inside)
+    else if (loads_once())
       line("{}{{ const real2 v = {}; x[{}] = v.x; y[{}] = v.y; }}", guard, half_value_text(round, e), i, i);
     else if (mirrors(pass_.load) && pass_.load.values != Values::hermitian)
       line("{}{}", guard, load_halves_text(access, round, e, i));
@@ -189,6 +189,7 @@ void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t
       line("{}{{ const real2 v = {}; x[{}] = v.x; y[{}] = v.y; }}", guard, value, i, i);
   }
   if (pass_.folds_inside) load_ends(access, round, group);
+  if (pass_.paired && group % 2 == 0) load_end(access, round, group / 2);
   write_loaded(access, round, first);
 }
 

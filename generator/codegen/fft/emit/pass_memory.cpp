@@ -90,6 +90,8 @@ std::string half_rule(const PassSpec& pass) {
       pass.load.values == Values::pairs || pass.load.values == Values::folded || pass.load.values == Values::unfolded;
   if (loads && pass.load_by != Load::plain)
     return "rule load: " + pass.title + ": real lines of half the length take load=plain";
+  if (pass.paired && (pass.resident || pass.cluster > 1 || pass.exchange == Exchange::shuffle))
+    return "rule exchange: " + pass.title + ": opposite DFTs in a thread take exchange=shared and no cluster";
   const bool shared = pass.resident || (!pass.apart && pass.cluster == 1 && pass.exchange != Exchange::shuffle);
   if ((pass.store.values == Values::unfolded && (!shared || pass.load_by != Load::plain)) ||
       (pass.folds_inside && (!shared || pass.resident)))
@@ -101,10 +103,8 @@ std::string half_rule(const PassSpec& pass) {
 
 std::int64_t most_registers(const PassSpec& pass) {
   std::int64_t most = 1;
-  for (const Round& round : pass.rounds) {
-    const std::int64_t groups = (product(pass, round.threads) + pass.threads - 1) / pass.threads;
-    most = std::max(most, (pass.resident ? 1 : groups) * product(pass, round.registers));
-  }
+  for (const Round& round : pass.rounds)
+    most = std::max(most, (pass.resident ? 1 : groups_of(pass, round)) * product(pass, round.registers));
   return most;
 }
 

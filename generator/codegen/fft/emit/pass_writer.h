@@ -28,7 +28,9 @@ class PassWriter {
   std::int64_t product(const std::vector<int>& atoms) const;
   std::int64_t threads_needed(const Round& round) const { return product(round.threads); }
   // Groups of `registers` values that one thread holds.
-  std::int64_t groups(const Round& round) const { return (threads_needed(round) + pass_.threads - 1) / pass_.threads; }
+  std::int64_t groups(const Round& round) const { return groups_of(pass_, round); }
+  // Whether a thread makes opposite DFTs (PassSpec::paired).
+  bool pairs(const Round& round) const { return pass_.paired && &round == pass_.rounds.data(); }
   int real_size() const { return pass_.precision == Precision::f32 ? 4 : 8; }
   bool shuffled() const { return pass_.exchange == Exchange::shuffle; }
   bool landed() const { return pass_.load_by != Load::plain; }
@@ -53,10 +55,12 @@ class PassWriter {
   // second argument of body is the group's first register.
   template <class Body>
   void for_groups(const Round& round, Body body) {
-    const std::int64_t needed = threads_needed(round), count = groups(round);
+    const std::int64_t in_turn = pairs(round) ? 2 : 1;  // groups of the same thread number
+    const std::int64_t needed = threads_needed(round) / in_turn, count = groups(round);
     for (std::int64_t g = 0; g < count; ++g) {
-      const bool guard = (g + 1) * pass_.threads > needed;
-      line("{}{{", guard ? fmt::format("if ({} < {}) ", plus("t", g * pass_.threads), needed) : "");
+      const std::int64_t before = g / in_turn * pass_.threads;
+      const bool guard = before + pass_.threads > needed;
+      line("{}{{", guard ? fmt::format("if ({} < {}) ", plus("t", before), needed) : "");
       indent_ += 2;
       body(g, pass_.resident ? 0 : g * product(round.registers));
       indent_ -= 2;
@@ -103,17 +107,24 @@ class PassWriter {
   std::string load_pair_text(const std::string& place, const Round& round, std::int64_t i) const;
   std::string store_pair_text(const std::string& place, const Round& round, std::int64_t i) const;
   std::string half_turn_text(const Port& port, const std::string& position) const;
-  std::string half_turn_text(const Port& port, const Round& round, std::int64_t e) const;
+  std::string half_turn_text(const Port& port, std::int64_t steps) const;
   std::string load_halves_text(const Access& access, const Round& round, std::int64_t e, std::int64_t i) const;
   // A thread's results are put where its block reads the opposite ones: before the last barrier and after it.
   void put_for_unfolding(const Round& round, std::int64_t group, std::int64_t first);
   void unfold_group(const Round& round, std::int64_t group, std::int64_t first);
+  // Of half spectra (Values::folded) every value is loaded once.
+  bool loads_once() const { return pass_.folds_inside || pass_.paired; }
   // The other way round (PassSpec::folds_inside): value n of each line goes there as it is loaded, then the others do.
   void begin_half_values(const Access& access);
   std::string half_value_text(const Round& round, std::int64_t e) const;
   void load_ends(const Access& access, const Round& round, std::int64_t group);
   void fold_group(const Round& round, std::int64_t group, std::int64_t first);
   void write_folding();
+  // Opposite DFTs of a thread (PassSpec::paired): value n of each line is held apart.
+  void write_paired_loads();
+  void load_end(const Access& access, const Round& round, std::int64_t pair);
+  void fold_pair(const Round& round, std::int64_t pair);
+  void fold_opposite(std::int64_t one, std::int64_t other, std::int64_t steps);
   static Index beside(const SharedLayout& layout, const Window& halved);
   std::string opposite_text(const SharedLayout& layout, const std::string& position) const;
 

@@ -193,7 +193,8 @@ SharedLayout resident_layout(const PassSpec& pass, int word) {
 
 SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word) {
   SharedLayout out = pass.banks == Banks::swizzle ? swizzled(pass, from, to, word) : affine(pass, from, to, word);
-  out.within_warp = from.blocks == to.blocks && same_warps(pass, from, to);
+  const bool numbered = !pass.paired || &from != pass.rounds.data();  // threads by what they hold
+  out.within_warp = numbered && from.blocks == to.blocks && same_warps(pass, from, to);
   return out;
 }
 

@@ -158,12 +158,18 @@ struct PassSpec {
   // the values of one DFT at a time: one barrier per round and few registers. Requires plain loads, parts together and
   // no cluster.
   bool resident = false;
-  bool folds_inside = false;   // of a load of folded values: the tile has whole lines. Parts together, no cluster
-  Cache cache = Cache::all;    // of plain loads and of stores
-  Load load_by = Load::plain;  // async, bulk: into landing buffers, by persistent blocks
-  int pipeline = 1;            // number of landing buffers
-  bool wide = false;           // 64-bit element offsets
-  int max_registers = 0;       // 0: the compiler chooses
+  bool folds_inside = false;  // of a load of folded values: the tile has whole lines. Parts together, no cluster
+  // Of a load of folded values in whole lines, too: the DFTs that the first round makes of each line, an even number.
+  // The values of DFT j lie opposite to those of DFT paired - j, and a thread makes both, so that it loads each value
+  // once and finds the opposite one in its registers. DFTs 0 and paired / 2 are opposite to themselves, and a pair as
+  // well. That round's threads number the DFTs of a line one after the other, and then the lines. 0: each value is
+  // loaded twice.
+  std::int64_t paired = 0;
+  Cache cache = Cache::all;           // of plain loads and of stores
+  Load load_by = Load::plain;         // async, bulk: into landing buffers, by persistent blocks
+  int pipeline = 1;                   // number of landing buffers
+  bool wide = false;                  // 64-bit element offsets
+  int max_registers = 0;              // 0: the compiler chooses
   int blocks_per_multiprocessor = 1;  // promised to the compiler
   // Number of values in the arrays that the kernel loads and stores (fewer than in its tiles if these extend beyond the
   // array); 0: all values of its tiles.
@@ -176,6 +182,9 @@ inline bool in_reals(const Port& port) { return port.values == Values::real || p
 inline bool mirrors(const Port& port) {
   return port.values == Values::hermitian || port.values == Values::folded || port.values == Values::unfolded;
 }
+
+// Groups of values that a thread holds in a round.
+std::int64_t groups_of(const PassSpec& pass, const Round& round);
 
 // Number of tiles of the grid, and of values per tile.
 std::int64_t tile_count(const PassSpec& pass);
