@@ -96,7 +96,7 @@ void check_stages(const Plan& plan, const Problem& problem, const std::vector<st
     if (missing.empty() && !seen.contains(stage)) missing = stage;
   }
   if (missing.empty()) return;
-  bad(fmt::format("stage '{}' is missing; a whole plan is {}, and `fourtune explain` prints one", missing, whole));
+  bad(fmt::format("stage '{}' is missing; a whole plan is {}", missing, whole));
 }
 
 }  // namespace fourtune::generator::plan_text

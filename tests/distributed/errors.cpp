@@ -148,7 +148,7 @@ TEST(DistributedErrors, PlansThatDoNotFitAreRefused) {
   refused("ranks=slabs(balance=luck)", "balance");
   refused("ranks=slabs;abacus", "");
   refused("ranks=slabs(balance=points);cpu;threads=1",
-          "stage 'window' is missing; a whole plan is cpu;window=...;sort=...;spread=...;interp=...;fft=..., and ");
+          "stage 'window' is missing; a whole plan is cpu;window=...;sort=...;spread=...;interp=...;fft=...");
   // A tile of 4 cells is thinner than a window of 7 reaches.
   refused(
       "ranks=slabs;cpu;threads=1;window=pswf(sigma=2,width=7,fine=32x40);sort=tiles(tile=16x4);spread=subgrid(cap=4096,"

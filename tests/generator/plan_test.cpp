@@ -309,7 +309,7 @@ TEST(GpuPlanText, MutilatedTextsAreRefusedOrCanonicalAndNeverCrash) {
 
 TEST(GpuPlanText, ErrorsNameStageAndWhatIsAllowed) {
   constexpr const char* cases[][2] = {
-      {"cuda", "stage 'fft' is missing; a whole plan is cuda;fft=..., and `fourtune explain` prints one"},
+      {"cuda", "stage 'fft' is missing; a whole plan is cuda;fft=..."},
       {"cuda;fft=fftw", "allowed are cufft, plain, interleaved"},
       {"cuda;threads=2;fft=cufft", "stage 'threads'"},
       {"cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}:order=natural", "needs threads"},

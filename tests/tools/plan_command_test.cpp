@@ -45,7 +45,7 @@ TEST_F(PlanCommand, RefusesWithTheRule) {
   expect_refused({"{X(1,16"}, "syntax: at character 8");
   expect_refused({"{X(1,16,1,16,no-tw)}", "--device", "abacus"}, "abacus");
   expect_refused({"cuda;fft=plain"}, "fft=plain says no kernels");
-  expect_refused({}, "either a plan or --list");
+  expect_refused({}, "a plan is needed, or --list");
   expect_refused({"--list", "fft:type=c2c,n=64,prec=f32", "--count", "-3"}, "-3 is outside 0 to 1000000");
   expect_refused({"--list", "nufft:type=1,n=64,prec=f32,tol=1e-3"}, "uniform transforms");
   expect_refused({"--list", "fft:type=r2c,n=64,prec=f32", "--order", "reversed"}, "only complex transforms");

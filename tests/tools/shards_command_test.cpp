@@ -162,7 +162,7 @@ TEST_F(Shards, MergeNamesWhatIsWrongAndLeavesTheOutput) {
   expect_refused({"merge", "out.db", "my.db", "./out.db"}, "is the output and an input");
   EXPECT_EQ(read_text(path("out.db")), before);
   for (const char* part : {"0/2", "3/2", "2", "a/b", "1/2/3", "-1/2", "1/20000"})
-    expect_refused(tune({"--shard", part}), "is no part of a whole");
+    expect_refused(tune({"--shard", part}), "is not a share such as 1/4");
   expect_refused(tune({"--shard", "9/100"}), "no problem is left for it");
 }
 

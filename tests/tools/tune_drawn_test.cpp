@@ -146,7 +146,7 @@ TEST(TuneDrawn, WhatDoesNotGoTogetherIsSaid) {
   EXPECT_NE(error({"--drawn", "fft", "fft:type=c2c,n=8,prec=f32"}).find("not with problems of your own"),
             std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--seconds", "0"}).find("say how long"), std::string::npos);
-  EXPECT_NE(error({"--drawn", "dct"}).find("'dct' is no kind of problem"), std::string::npos);
+  EXPECT_NE(error({"--drawn", "dct"}).find("'dct' is not a kind of problem"), std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--seconds", "3", "--minutes", "1"}).find("excludes"), std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--megabytes", "0.1"}).find("no problem is that small"), std::string::npos);
   EXPECT_NE(error({"fft:type=c2c,n=8,prec=f32", "--trace", "no/such/folder/t.csv"}).find("cannot be written"),

@@ -50,7 +50,7 @@ std::string exported_results(const ExportArguments& arguments) {
 
 std::string exported_space(const ExportArguments& arguments) {
   if (arguments.problems.size() != 1)
-    throw UsageError("--format t1: is of one problem", "fourtune export TOKEN --format t1 --device h100 -o space.json");
+    throw UsageError("--format t1 takes one problem", "fourtune export TOKEN --format t1 --device h100 -o space.json");
   return tuner::t1_text(problem_from_argument(arguments.problems.front()),
                         gpu_traits(arguments.device.empty() ? "h200" : arguments.device));
 }

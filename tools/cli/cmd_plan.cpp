@@ -140,7 +140,7 @@ void list_candidates(const PlanArguments& arguments) {
 
 void plan_command(const PlanArguments& arguments) {
   if (arguments.plan.empty() == arguments.list.empty())
-    throw UsageError("either a plan or --list with a problem", "`fourtune plan --help` has an example");
+    throw UsageError("a plan is needed, or --list with a problem", "`fourtune plan --help` has an example");
   if (arguments.plan.empty())
     list_candidates(arguments);
   else

@@ -36,7 +36,7 @@ Shard shard_from(const std::string& text) {
   };
   const Shard shard{number(0), number(1)};
   if (shard.index < 1 || shard.count < shard.index || shard.count > kMostShards)
-    throw UsageError(fmt::format("--shard {}: is no part of a whole", text::shown(text)),
+    throw UsageError(fmt::format("--shard {}: is not a share such as 1/4", text::shown(text)),
                      fmt::format("1/4, 2/4, 3/4 and 4/4 are the four shards of a campaign; at most {}", kMostShards));
   return shard;
 }

@@ -55,7 +55,7 @@ std::vector<Kind> drawn_kinds(const std::string& text) {
     const std::string word = text.substr(at, end - at);
     at = end + 1;
     if (word != "fft" && word != "nufft")
-      throw UsageError(fmt::format("--drawn {}: '{}' is no kind of problem", text, word), "fft, nufft or fft,nufft");
+      throw UsageError(fmt::format("--drawn {}: '{}' is not a kind of problem", text, word), "fft, nufft or fft,nufft");
     const Kind kind = word == "fft" ? Kind::fft : Kind::nufft;
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
   }

@@ -49,7 +49,9 @@ int work(int argc, char** argv) {
     return complain(error.what(), error.hint(), kExitUsage);
   } catch (const fourtune::Error& error) {
     const bool usage = error.status() < fourtune::Status::out_of_memory;
-    return complain(error.what(), {}, usage ? kExitUsage : kExitFailure);
+    const bool plan = error.status() == fourtune::Status::invalid_plan;
+    return complain(error.what(), plan ? "--plan ranks=slabs alone leaves the plan of each rank to the library" : "",
+                    usage ? kExitUsage : kExitFailure);
   } catch (const std::exception& error) {
     return complain(error.what(), {}, kExitFailure);
   }
