@@ -65,7 +65,7 @@ class Reader {
     if (!json.is_object() || !json.contains("fourtune_calibration"))
       refuse("it is no calibration; `fourtune calibrate` makes one");
     const Json& version = json["fourtune_calibration"];
-    if (!version.is_number_integer()) refuse("its version is no number");
+    if (!version.is_number_integer()) refuse("its version is not a number");
     if (version.get<double>() < 1) refuse(fmt::format("its version is {}, and the first one is 1", version.dump()));
     if (version.get<double>() > kVersion)
       refuse(fmt::format("it is of version {}, and this program knows versions up to {}", version.dump(), kVersion));
@@ -122,7 +122,7 @@ class Reader {
   }
   double in_range(const Json& json, const char* key, double most, const std::string& of) const {
     const auto found = json.find(key);
-    if (found == json.end() || !found->is_number()) refuse(fmt::format("'{}' of {} is no number", key, of));
+    if (found == json.end() || !found->is_number()) refuse(fmt::format("'{}' of {} is not a number", key, of));
     const auto number = found->get<double>();
     if (!(number >= 0 && number <= most))
       refuse(fmt::format("'{}' of {} is {:g}, which is not between 0 and {:g}", key, of, number, most));

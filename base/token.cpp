@@ -253,7 +253,7 @@ Problem parse_problem(std::string_view token) {
   const auto kind = token.substr(0, colon);
   if (colon == std::string_view::npos || (kind != "fft" && kind != "nufft"))
     throw Error(Status::invalid_problem,
-                fmt::format("'{}' is no problem token; one starts with fft: or nufft:, for example "
+                fmt::format("'{}' is not a problem token; one starts with fft: or nufft:, for example "
                             "nufft:type=1,n=128x128,m=100000,prec=f32,tol=1e-5",
                             text::shown(token, 60)));
   Problem problem;

@@ -8,7 +8,7 @@
 
 namespace fourtune::db {
 
-// A discarded value if it is no JSON; never throws for that.
+// A discarded value if it is not JSON; never throws for that.
 nlohmann::json parse_json(std::string_view text);
 // On one line. Bytes that are not UTF-8 are replaced.
 std::string json_line(const nlohmann::json& value);

@@ -62,7 +62,7 @@ Bytes<N> key_bytes(std::string_view text, std::string_view mark, std::string_vie
   const auto bytes = from_base64<N>(rest);
   if (!bytes)
     throw Error(Status::invalid_argument,
-                fmt::format("'{}' is no {} key; `fourtune pack keygen NAME` makes a pair of keys",
+                fmt::format("'{}' is not a {} key; `fourtune pack keygen NAME` makes a pair of keys",
                             text::shown(text.substr(0, mark == kSecret ? 0 : kLongestKey)), what));
   return *bytes;
 }

@@ -25,7 +25,7 @@ std::string public_key_of(std::string_view secret_key);
 
 // The signature as BASE64.
 std::string sign(std::string_view secret_key, std::string_view message);
-// Whether it is this key's signature of this message; false for a signature that is none.
+// Whether it is this key's signature of this message; false for what is not a signature.
 bool is_signed(std::string_view public_key, std::string_view message, std::string_view signature);
 
 // The first line of a key file. Throws Error{io} when it cannot be read.

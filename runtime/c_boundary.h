@@ -34,7 +34,7 @@ fourtune_status guarded(Work&& work) noexcept {
   }
 }
 
-// Null: the defaults. Throws Error{invalid_option} for values that are none.
+// Null: the defaults. Throws Error{invalid_option} for values that are not allowed.
 Options options_of(const fourtune_options* given);
 
 }  // namespace fourtune::runtime

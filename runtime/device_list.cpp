@@ -21,7 +21,7 @@ std::int64_t cut_bytes(const std::string& text, std::string_view& word) {
   const std::string_view digits = word.substr(colon + 1);
   const auto bytes = text::number<double>(digits);
   if (!bytes || !(*bytes >= 1 && *bytes <= 9e18))
-    refuse(text, fmt::format("'{}' is no number of bytes; 0:20e9 would be right", text::shown(std::string(digits))));
+    refuse(text, fmt::format("'{}' is not a number of bytes; 0:20e9 would be right", text::shown(std::string(digits))));
   word = word.substr(0, colon);
   return static_cast<std::int64_t>(*bytes);
 }

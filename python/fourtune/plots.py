@@ -51,7 +51,7 @@ def tuning_history(problem: str, database=None, ax=None):
     """
     path = Path(database) if database is not None else _default_database()
     if not path.is_file():
-        raise FourtuneOSError(f"{path} is no file; a tuning database would be right")
+        raise FourtuneOSError(f"{path} is not a file; a tuning database would be right")
     try:
         with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as connection:
             rows = connection.execute(

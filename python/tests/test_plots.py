@@ -37,7 +37,7 @@ def test_the_history_shows_every_run_and_its_best_is_the_least(tmp_path):
     assert best[-1] == np.nanmin(measured) and (np.diff(best[np.isfinite(best)]) <= 0).all()
     with pytest.raises(ValueError, match="nothing was measured for"):
         plots.tuning_history("nufft:type=2,n=4,m=4,prec=f64,tol=1e-3", database)
-    with pytest.raises(OSError, match="is no file"):
+    with pytest.raises(OSError, match="is not a file"):
         plots.tuning_history(TOKEN, tmp_path / "other.db")
     (tmp_path / "text.db").write_text("no database")
     with pytest.raises(OSError, match="cannot be read"):

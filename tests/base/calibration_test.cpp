@@ -92,7 +92,7 @@ TEST(Calibration, RefusesWhatIsNoneAndSaysWhy) {
       {std::string(100000, ' '), "more than"},
       {changed("\"fourtune_calibration\": 1", "\"fourtune_calibration\": 2"), "version 2"},
       {changed("\"fourtune_calibration\": 1", "\"fourtune_calibration\": 0"), "first one is 1"},
-      {changed("\"fourtune_calibration\": 1", "\"fourtune_calibration\": \"1\""), "version is no number"},
+      {changed("\"fourtune_calibration\": 1", "\"fourtune_calibration\": \"1\""), "version is not a number"},
       {changed("\"date\"", "\"dote\""), "'date'"},
       {changed("\"rates\"", "\"rotes\""), "'rates'"},
       {changed("\"cores\": 12", "\"cores\": -1"), "'cores'"},

@@ -301,8 +301,8 @@ TEST_F(EmulatedDevices, WhatCannotBeSharedIsNamed) {
   EXPECT_EQ(refused("nufft:type=1,n=41,m=9,prec=f64,tol=1e-3,batch=2", options, "one grid"), Status::invalid_option);
   EXPECT_EQ(refused("fft:type=c2c,n=6,prec=f64,batch=4,layout=4+1/4+1", on_emulated("all"), "layout"),
             Status::unsupported);
-  EXPECT_EQ(refused(fft, on_emulated("0:"), "'' is no number of bytes; 0:20e9"), Status::invalid_option);
-  EXPECT_EQ(refused(fft, on_emulated("all:-5"), "'-5' is no number of bytes"), Status::invalid_option);
+  EXPECT_EQ(refused(fft, on_emulated("0:"), "'' is not a number of bytes; 0:20e9"), Status::invalid_option);
+  EXPECT_EQ(refused(fft, on_emulated("all:-5"), "'-5' is not a number of bytes"), Status::invalid_option);
   EXPECT_EQ(refused("fft:type=c2c,n=6x5x7,prec=f64", on_emulated("0:700"), "700 bytes are allowed"),
             Status::out_of_memory);
   EXPECT_EQ(refused("fft:type=c2c,n=300,prec=f64", on_emulated("0:700"), "two dimensions or more"),

@@ -273,7 +273,7 @@ TEST(BenchReport, CsvIsReadBackAsItWasWritten) {
   EXPECT_EQ(said("problem,group,problem\n"), path + ": has column problem twice");
   const std::string broken = said(text.substr(0, text.find('\n') + 1) + "a,b\n");
   EXPECT_EQ(broken, fmt::format("{}, row 1: 2 fields where the heading has {}", path, csv_columns().size()));
-  EXPECT_NE(said(std::string(text).replace(text.find("100 100"), 7, "100 1x0")).find("\"1x0\" is no number"),
+  EXPECT_NE(said(std::string(text).replace(text.find("100 100"), 7, "100 1x0")).find("\"1x0\" is not a number"),
             std::string::npos);
 }
 

@@ -108,8 +108,8 @@ TEST_F(CommandLine, NumbersAreTakenUpToTheirLimitsAndNamedBeyond) {
     EXPECT_NE(refused.err.find(words.back() + " is outside "), std::string::npos) << refused.err;
   }
   expect_refused({"run", token, "--threads", "1.5"},
-                 "--threads: '1.5' is no whole number; one from 0 to 4096 is needed");
-  expect_refused({"bench", token, "--scale", "big"}, "--scale: 'big' is no number; one from 1e-06 to 16 is needed");
+                 "--threads: '1.5' is not a whole number; one from 0 to 4096 is needed");
+  expect_refused({"bench", token, "--scale", "big"}, "--scale: 'big' is not a number; one from 1e-06 to 16 is needed");
 }
 
 TEST_F(CommandLine, TimesMayHaveAUnit) {
@@ -117,7 +117,7 @@ TEST_F(CommandLine, TimesMayHaveAUnit) {
   for (const char* time : {"0.3", "300ms", "0.3s", "0.005m", "0.005min", "1e-4h"})
     EXPECT_EQ(run({"tune", token, "--quiet", "--seconds", time}).code, 0) << time;
   expect_refused({"tune", token, "--seconds", "5 apples"},
-                 "'5 apples' is no time; one such as 5, 500ms, 5s, 2min or 1h");
+                 "'5 apples' is not a time; one such as 5, 500ms, 5s, 2min or 1h");
   expect_refused({"tune", token, "--seconds", "-1s"}, "-1s is outside 0 to 1e+07 seconds");
   expect_refused({"tune", token, "--seconds", "nan"}, "nan is outside 0 to 1e+07 seconds");
   expect_refused({"soak", "--timeout", "0h"}, "0h is outside 0.001 to 1e+07 seconds");

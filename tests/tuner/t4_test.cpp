@@ -131,7 +131,7 @@ TEST(T4, RefusesWhatIsNotRightAndNamesThePlace) {
   expect("results[6]: a time", [](auto& d) { d["results"][6]["times"]["runtimes"] = {1e300}; });
   expect("results[2]: its session", [](auto& d) { d["results"][2]["session"] = 9; });
   expect("results[6]: its correctness", [](auto& d) { d["results"][6]["correctness"] = 0; });
-  expect("results[0]: \"yesterday\" is no time", [](auto& d) { d["results"][0]["timestamp"] = "yesterday"; });
+  expect("results[0]: \"yesterday\" is not a time", [](auto& d) { d["results"][0]["timestamp"] = "yesterday"; });
   expect("results[0]: a text", [](auto& d) { d["results"][0]["configuration"]["plan"] = std::string(100'000, 'x'); });
   expect("metadata.sessions[0]: ", [](auto& d) { d["metadata"]["sessions"][0].erase("environment"); });
   for (const char* text : {"", "[]", "{}", "nonsense", "{\"results\":[]}"})

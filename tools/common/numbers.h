@@ -1,4 +1,4 @@
-// Numbers of the command line: a word that is no number, or is outside its range, is refused in plain words; times may
+// Numbers of the command line. What is not a number, or is outside its range, is refused in plain words; times may
 // have a unit.
 #pragma once
 
@@ -21,7 +21,7 @@ CLI::Validator between(T least, T most) {
     if (value && *value >= least && *value <= most) return std::string();
     const char* kind = std::is_integral_v<T> ? "whole number" : "number";
     return value ? fmt::format("{} is outside {} to {}", word, least, most)
-                 : fmt::format("'{}' is no {}; one from {} to {} is needed", word, kind, least, most);
+                 : fmt::format("'{}' is not a {}; one from {} to {} is needed", word, kind, least, most);
   };
   const char* kind = std::is_integral_v<T> ? "INT" : "FLOAT";
   return CLI::Validator(refuse, fmt::format("{} in [{} - {}]", kind, least, most));
@@ -39,7 +39,7 @@ inline CLI::Validator duration(double least, double most) {
         break;
       }
     const auto value = text::number<double>(digits);
-    if (!value) return fmt::format("'{}' is no time; one such as 5, 500ms, 5s, 2min or 1h is needed", word);
+    if (!value) return fmt::format("'{}' is not a time; one such as 5, 500ms, 5s, 2min or 1h is needed", word);
     const double seconds = *value * unit;
     if (!(seconds >= least && seconds <= most))
       return fmt::format("{} is outside {:g} to {:g} seconds", word, least, most);

@@ -43,7 +43,7 @@ PlanKind plan_kind_from(const std::string& text) {
   for (const PlanKind kind :
        {PlanKind::untuned, PlanKind::candidate, PlanKind::adapted, PlanKind::shipped, PlanKind::given})
     if (text == to_string(kind)) return kind;
-  throw UsageError("'" + text + "' is no kind of plan");
+  throw UsageError("'" + text + "' is not a kind of plan");
 }
 
 }  // namespace fourtune::tools

@@ -84,7 +84,7 @@ Problem problem_of_t1(std::string_view text) {
     return parse_problem(name->get<std::string>());
   } catch (const Error& error) {
     throw Error(Status::invalid_argument,
-                fmt::format("KernelSpecification.KernelName is no problem of fourtune: {}", error.what()));
+                fmt::format("KernelSpecification.KernelName is not a problem of Fourtune: {}", error.what()));
   }
 }
 

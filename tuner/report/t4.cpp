@@ -73,7 +73,7 @@ std::int64_t ms_of(const std::string& text) {
   const int found = std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3dZ%n", &y, &month, &d, &h, &m, &s, &ms, &end);
   const year_month_day date{year(y), std::chrono::month(month), day(d)};
   if (found != 7 || static_cast<std::size_t>(end) != text.size() || !date.ok() || y < 1970)
-    throw std::invalid_argument("\"" + text.substr(0, 40) + "\" is no time as 2026-11-25T14:31:06.123Z");
+    throw std::invalid_argument("\"" + text.substr(0, 40) + "\" is not a time such as 2026-11-25T14:31:06.123Z");
   return sys_time<milliseconds>(sys_days(date) + hours(h) + minutes(m) + seconds(s) + milliseconds(ms))
       .time_since_epoch()
       .count();
@@ -145,7 +145,7 @@ db::StoredSession session_of(const Tree& json) {
   session.seed = json.at("seed").get<std::uint64_t>();
   session.strategy = text_at(json, "strategy", db::kMaxText);
   session.budget_seconds = json.at("budget_seconds").get<double>();
-  require(std::isfinite(session.budget_seconds) && session.budget_seconds >= 0, "a budget that is no time");
+  require(std::isfinite(session.budget_seconds) && session.budget_seconds >= 0, "a budget that is not a time");
   session.command = text_at(json, "command", db::kMaxText);
   session.started_ms = ms_of(json.at("started").get<std::string>());
   if (!json.contains("outcome")) return session;

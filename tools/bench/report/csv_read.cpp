@@ -46,7 +46,7 @@ template <class T>
 T value_of(std::string_view text, T missing) {
   if (text.empty()) return missing;
   const std::optional<T> value = text::number<T>(text);
-  if (!value) throw Failure(fmt::format("\"{}\" is no number", text));
+  if (!value) throw Failure(fmt::format("\"{}\" is not a number", text));
   return *value;
 }
 
