@@ -69,7 +69,7 @@ TEST_F(ExchangeCommand, TheSearchSpaceOfAGpuReadsBackAsAProblem) {
 TEST_F(ExchangeCommand, WhatIsNotRightIsRefused) {
   expect_refused({"export", "--db", "nowhere.db", "-o", "a.json"}, "nowhere.db: no such database");
   expect_refused({"export", kExchanged, "fft:type=c2c,n=25,prec=f64", "--format", "t1", "-o", "a.json"},
-                 "of one problem");
+                 "takes one problem");
   expect_refused({"export", kExchanged, "--format", "csv", "-o", "a.json"}, "--format");
   expect_refused({"import", "nowhere.json"}, "nowhere.json: cannot be read");
   file("text.json", "{\"results\":[]}");
