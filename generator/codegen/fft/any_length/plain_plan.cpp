@@ -260,9 +260,9 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
     if (one_along_x) {
       w.coalesce = coalesce_of(group, n, options.precision);
-      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the
-      // tile's lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with
-      // both, 31 x 300000 took 30 with the last one alone and 74. One radix of even length gains 5 % by both.
+      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the tile's
+      // lines are dear to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with both, 31 x 300000
+      // 30 with the last one alone and 74. One radix of even length gains 5 % by both.
       if (options.type == FftType::c2r && (group.size() > 1 || n % 2 == 1))
         w.coalesce = group.size() > 1 || w.coalesce == Coalesce::load ? Coalesce::none
                      : w.coalesce == Coalesce::both                   ? Coalesce::store
