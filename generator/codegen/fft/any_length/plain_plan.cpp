@@ -281,7 +281,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     if (one_along_x) {
       w.coalesce = short_real.empty() ? coalesce_of(group, n, options.precision) : Coalesce::none;
       // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the tile's
-      // lines are dear to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with both, 31 x 300000
+      // lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with both, 31 x 300000
       // 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain 5 % by.
       const bool power_of_two = (n & (n - 1)) == 0;
       if (options.type == FftType::c2r && (group.size() > 1 || !power_of_two))
