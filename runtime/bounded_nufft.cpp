@@ -28,6 +28,7 @@ std::int64_t executor_bytes(const Problem& problem, const generator::Plan& plan,
   ExecutorOptions own;
   own.deterministic = options.deterministic;
   own.trust_points = true;  // with room for points that crowd
+  own.exact_points = options.exact_points;
   own.mode_order = options.mode_order;
   Problem one = problem;
   if (options.distinct_points) one.batch = 1;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "db/lookup.h"
@@ -170,6 +171,7 @@ class OneDevice final : public TransformCore {
         return work();
       } catch (const NoCompiler& error) {
         why = error.what();
+        if (take_short_points(why)) continue;
         if (!is_stored()) {
           no_compiler = why;
           if (take_library(why) || take_foreign()) continue;
@@ -191,6 +193,13 @@ class OneDevice final : public TransformCore {
       if (refused_.size() >= kMostRefused) lookup_.reset();
       resolve();
     }
+  }
+  // Packs have kernels for points with the digits that the tolerance deserves. False if these were asked for.
+  bool take_short_points(const std::string& why) {
+    if (!std::exchange(options_.exact_points, false)) return false;
+    executor_.reset();
+    resolution_.explain += fmt::format("points: not exact, with the digits that the tolerance deserves: {}\n", why);
+    return true;
   }
   // An fft needs no kernels of ours: takes the vendor's library instead of the model's plan. False if that is no help.
   bool take_library(const std::string& why) {
@@ -224,6 +233,7 @@ class OneDevice final : public TransformCore {
     ExecutorOptions bound;
     bound.deterministic = options_.deterministic;
     bound.trust_points = options_.trust_points;
+    bound.exact_points = options_.exact_points;
     bound.distinct_points = options_.distinct_points;
     bound.mode_order = options_.mode_order;
     bound.only = options_.only;

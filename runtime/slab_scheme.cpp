@@ -117,6 +117,7 @@ Problem slab_problem(const SlabScheme& scheme) {
 ExecutorOptions slab_options(const SlabScheme& scheme, int device, void* stream) {
   ExecutorOptions own;
   own.trust_points = true;  // they were looked at when they were put in order
+  own.exact_points = scheme.exact_points;
   own.only = scheme.problem.type == 1 ? Only::spread : Only::interpolate;
   own.device = device;
   own.stream = stream;

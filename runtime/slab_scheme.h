@@ -26,6 +26,7 @@ struct SlabScheme {
   Problem problem;  // m known, of one set of points
   generator::Plan plan;
   ModeOrder order = ModeOrder::centred;
+  bool exact_points = false;
   DeviceSlab slab;
   // At a time: points, planes that are transformed, and columns.
   std::int64_t points = 1, planes = 1, columns = 1;
@@ -69,7 +70,7 @@ struct SlabPlaces {
 Problem slab_problem(const SlabScheme& scheme);
 ExecutorOptions slab_options(const SlabScheme& scheme, int device, void* stream);
 
-// Completes a scheme of problem, plan and order, and of the most transforms together, with the fewest slabs that hold at
+// Completes a scheme of problem, plan, order and exact_points, and of the most transforms together, with the fewest slabs that hold at
 // most `bytes` on such a device. Throws Error{out_of_memory} that says the least that would do.
 SlabScheme fit_slabs(SlabScheme scheme, const DeviceTraits& device, std::int64_t bytes);
 // What the scheme holds on the device when parts have these numbers of points; the largest number is scheme.points.

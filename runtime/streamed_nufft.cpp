@@ -71,6 +71,7 @@ class StreamedNufft final : public StreamedCore {
     why_ = resolution.explain;
     locator_.emplace(locator_of(problem, plan, options.trust_points, traits_));
     scheme_.problem = of_one_set(problem), scheme_.plan = plan, scheme_.order = options.mode_order;
+    scheme_.exact_points = options.exact_points;
     scheme_.together = most_together();
     bind(fit_slabs(scheme_, traits_, bytes));
     prepare(false);

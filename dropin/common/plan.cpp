@@ -60,13 +60,23 @@ std::int64_t batch_of(const Request& request) {
   return batch;
 }
 
-Problem problem_of(const Request& request, std::int64_t batch) {
+// So few points and modes take microseconds with any window. Programs that check their gradients on small problems, by
+// differences over 1e-8, meet points that lie on cells, where a window ends: at the peers' tolerance of 1e-6 results would
+// jump there by more than such a difference.
+bool is_small(const Request& request, const Points& points, std::int64_t modes) {
+  constexpr std::int64_t kFewPoints = 64, kFewModes = 1024;
+  return request.type != 3 && request.precision == Precision::f64 && request.options.only == Only::whole &&
+         points.m <= kFewPoints && modes <= kFewModes;
+}
+constexpr double kSmallTolerance = 1e-13;
+
+Problem problem_of(const Request& request, double tol, std::int64_t batch) {
   Problem problem;
   problem.type = request.type;
   problem.dim = request.dim;
   if (request.type != 3) std::copy_n(request.modes.begin(), request.dim, problem.n.begin());
   problem.precision = request.precision;
-  problem.tol = request.tol;
+  problem.tol = tol;
   problem.batch = batch;
   problem.sign = request.sign;
   return problem;
@@ -103,16 +113,17 @@ Checked check(Request request) {
     if (request.rule == TooAccurate::warns) code = Code::less_accurate;
     request.tol = least;
   }
+  request.options.exact_points = true;  // as the peers': programs take differences over steps far below the tolerance
   request.tol = std::min(request.tol, 0.5);  // a tolerance of 1 or more asks for nothing; half is as cheap
   return {std::move(request), code};
 }
 
-Plan::Plan(const Request& checked) : request_(checked), at_once_(batch_of(checked)) {
+Plan::Plan(const Request& checked) : request_(checked), tol_(checked.tol), at_once_(batch_of(checked)) {
   if (!has_modes(request_)) {
     mode_count_ = 0;
     return;
   }
-  const Problem problem = problem_of(request_, at_once_);
+  const Problem problem = problem_of(request_, tol_, at_once_);
   validate(problem);
   if (request_.type != 3) mode_count_ = fourtune::mode_count(problem);
   checked_multiply(checked_multiply(mode_count_, request_.count, "modes"), 16, "bytes of modes");
@@ -167,17 +178,25 @@ std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
       return lane;
     } catch (const Error& error) {
       const bool unreachable = error.status() == Status::tolerance_unreachable && request_.tol < kLargest;
-      if (!unreachable || request_.rule == TooAccurate::fails) throw;
+      if (!unreachable || (request_.rule == TooAccurate::fails && tol_ == request_.tol)) throw;
     }
-    request_.tol *= 2;
-    token_ = to_token(problem_of(request_, at_once_));
+    if (tol_ == request_.tol) request_.tol *= 2;
+    take_tolerance(request_.tol);
   }
+}
+
+void Plan::take_tolerance(double tol) {
+  if (tol == tol_) return;
+  for (auto& lane : idle_) give_up(std::move(lane));
+  idle_.clear();
+  tol_ = tol;
+  token_ = to_token(problem_of(request_, tol_, at_once_));
 }
 
 // Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. The rest of the plan
 // is fitted to it when it is bound.
 void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
-  std::string plan = with_kernel(lane->transform->plan(), problem_of(request_, at_once_), request_.upsampling);
+  std::string plan = with_kernel(lane->transform->plan(), problem_of(request_, tol_, at_once_), request_.upsampling);
   give_up(std::move(lane));
   request_.options.plan = std::move(plan);
   lane = new_lane();
@@ -205,6 +224,7 @@ Code Plan::set_points(Points points) {
   }
   while (idle_.size() > 1) give_up(std::move(idle_.back())), idle_.pop_back();
   const double asked = request_.tol;
+  take_tolerance(is_small(request_, points_, mode_count_) ? std::min(asked, kSmallTolerance) : asked);
   auto lane = lane_with_points();
   if (request_.shows_times) print_points(*lane);
   idle_.push_back(std::move(lane));

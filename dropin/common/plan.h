@@ -85,6 +85,7 @@ class Plan {
   // Transforms that were planned under the caller's lock are not for others, who may have none.
   bool shares_transforms() const noexcept { return !request_.planner_lock.lock; }
   std::unique_ptr<Lane> lane_with_points();
+  void take_tolerance(double tol);
   void take_kernel(std::unique_ptr<Lane>& lane);
   void give_up(std::unique_ptr<Lane> lane) noexcept;
   void place(Lane& lane) const;
@@ -95,6 +96,7 @@ class Plan {
   void print_times(const Lane& lane) const;
 
   Request request_;
+  double tol_;                   // of the transforms; at most that of the request
   std::string token_;            // of `at_once_` transforms; empty: there are no modes
   std::int64_t at_once_ = 1;     // divides the number of transforms
   std::int64_t mode_count_ = 1;  // types 1 and 2

@@ -40,6 +40,10 @@ struct Options {
   ModeOrder mode_order = ModeOrder::centred;
   bool clamp_tolerance = false;
   bool trust_points = false;
+  // Keeps all digits of points that an array of the precision can hold over a period, not only those that the tolerance
+  // deserves. Then the error, too, changes smoothly with the points, so that differences over small steps of a point are
+  // right; set_points takes more time and memory. Kernels that only packs bring may lack it: then points are as without.
+  bool exact_points = false;
   Only only = Only::whole;
   // Every transform of a batch has separate points: each coordinate array has batch times m (or k) values, those of the
   // first transform first. All transforms use one plan, made for a single transform.

@@ -48,6 +48,7 @@ struct GridSlab {
 struct ExecutorOptions {
   bool deterministic = false;    // bit-identical results from run to run and for any thread count
   bool trust_points = false;     // skip the NaN/Inf check
+  bool exact_points = false;     // points keep all digits of their precision
   bool distinct_points = false;  // each transform of a batch has separate points, set after set; the plan is for one
   ModeOrder mode_order = ModeOrder::centred;
   Only only = Only::whole;  // spread or interpolate only: the modes array is the fine grid (x fastest)

@@ -65,6 +65,7 @@ std::string layouts() {
   FIELD(Options, mode_order);
   FIELD(Options, clamp_tolerance);
   FIELD(Options, trust_points);
+  FIELD(Options, exact_points);
   FIELD(Options, only);
   FIELD(Options, distinct_points);
   STRUCT(Points);

@@ -42,6 +42,16 @@ TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
   EXPECT_EQ(words(1, Precision::f32, 1e-4, 21, true), 2);
 }
 
+// A period is 2^24 or 2^53 steps of a coordinate in its second half, whatever the grid; the next larger unit loses some.
+TEST(NufftRecords, ExactPointsKeepTheLastBitOfACoordinate) {
+  EXPECT_EQ(exact_unit(Precision::f64, {1024, 64, 1}, 2), std::ldexp(1.0, 6 - 53));
+  EXPECT_EQ(exact_unit(Precision::f64, {1024, 64, 1}, 1), std::ldexp(1.0, 10 - 53));
+  EXPECT_EQ(exact_unit(Precision::f32, {32, 128, 40}, 3), std::ldexp(1.0, 5 - 24));
+  EXPECT_EQ(
+      make_record_layout(2, Precision::f64, exact_unit(Precision::f64, {64, 64, 1}, 2), {6, 6, 0}, true, 0, 0).words,
+      4);  // 2 * (47 + 6) bits
+}
+
 TEST(NufftGroups, CoverEveryTransformOnceTheLargestFirst) {
   for (const int group : {1, 2, 4, 8, 16, 32})
     for (int transforms = 0; transforms < 70; ++transforms) {

@@ -15,6 +15,7 @@
 #include "generator/candidates.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/gpu/nufft_executor.h"
 #include "runtime/backends/gpu/program_backend.h"
 #include "runtime/environment.h"
 #include "runtime/neighbour.h"
@@ -186,6 +187,32 @@ TEST_F(NoCompilerHere, KernelsOfTheUsersStoreRunWhateverCompilerMadeThem) {
           << store.why();
   }
   EXPECT_EQ(failure(token), "");
+}
+
+// Their kernels are others, which packs that were made for usual transforms lack.
+TEST_F(NoCompilerHere, ExactPointsGiveWayToKernelsThatAreThere) {
+  const char* const token = "nufft:type=1,n=30x28,m=1000,prec=f64,tol=1e-3";
+  const Problem problem = parse_problem(token);
+  const DeviceTraits traits = find_backend("cuda").traits(0);
+  options_.exact_points = true;
+  EXPECT_NE(failure(token).find("no NVRTC"), std::string::npos);
+  std::vector<generator::KernelSource> kernels;
+  gpu::make_gpu_nufft_executor(problem, generator::default_plan(problem, traits), {},
+                               gpu::make_listing_queue(traits, kernels));
+  ASSERT_FALSE(kernels.empty());
+  {
+    db::KernelStore store(folder / "user.db");
+    for (const generator::KernelSource& source : kernels)
+      EXPECT_TRUE(store.put({source.entry, source.text, compile_options(source, traits.compute_capability),
+                             "nvrtc 99.0", "sm_" + std::to_string(traits.compute_capability)},
+                            {{std::byte{1}}, ""}))
+          << store.why();
+  }
+  EXPECT_EQ(failure(token), "");
+  EXPECT_NE(explained_.find("points: not exact"), std::string::npos) << explained_;
+  options_.exact_points = false;
+  EXPECT_EQ(failure(token), "");
+  EXPECT_EQ(explained_.find("points: not exact"), std::string::npos) << explained_;
 }
 
 }  // namespace

@@ -184,6 +184,24 @@ TEST(GridderRecord, FarPointsAmongNearOnesKeepTheirDigits) {
   EXPECT_LT(relative_error(out.data(), reference.interpolate(cells.data(), nullptr)), 4e-6);
 }
 
+// Exact points differ where their coordinates do, whatever the tolerance: all steps of the second half of a period.
+template <class T>
+void check_exact(int dim, std::array<std::int64_t, 3> fine, int bits) {
+  GridderSpec spec = make_spec(dim, fine, 4, 16);
+  spec.accuracy = 1e-2;
+  EXPECT_LT(position_bits<T>(spec), bits);
+  spec.exact_points = true;
+  EXPECT_EQ(position_bits<T>(spec), bits);
+  spec.accuracy = 1e-30;  // the tolerance may ask for more
+  EXPECT_GE(position_bits<T>(spec), bits);
+}
+TEST(GridderRecord, ExactPointsKeepTheLastBitOfACoordinate) {
+  check_exact<double>(1, {128, 1, 1}, 53 - 7);
+  check_exact<double>(2, {127, 1000, 1}, 53 - 6);
+  check_exact<double>(3, {1000, 300, 100}, 53 - 6);
+  check_exact<float>(2, {64, 100, 1}, 24 - 6);
+}
+
 // At every tolerance, and so on both sides of every length of a record, the gridder meets the error of its window. The
 // data are modes with the frequencies that a transform keeps, at random phases.
 TEST(GridderRecord, RoundedPositionsStayBelowTheWindowsError) {

@@ -84,7 +84,7 @@ Standalone type3(const Problem& problem, const generator::Plan& plan, const Devi
   using Stages = Type3Stages;
   Standalone out;
   set_box(out, problem);
-  Stages stages(problem, plan, device, false);
+  Stages stages(problem, plan, device, {});
   std::array<generator::gpu_nufft::Type3Kernels::Extent, 6> box;
   for (std::size_t i = 0; i < 6; ++i) box[i] = {out.low[i], out.high[i], ~std::uint64_t{0}};
   const std::int64_t m = *problem.m, k = *problem.k, complex = 2 * real_bytes(problem.precision);

@@ -29,6 +29,12 @@ inline double position_unit(double error, double sigma, int dim) {
   return error * 6 * sigma / (std::sqrt(static_cast<double>(dim)) * std::numbers::pi);
 }
 
+// Unit, in cells, that the last bit of a coordinate has which is half a period or more: points in it lose nothing.
+inline double exact_unit(Precision precision, const std::array<std::int64_t, 3>& fine, int dim) {
+  const auto fewest = static_cast<double>(*std::min_element(fine.begin(), fine.begin() + dim));
+  return std::ldexp(fewest, precision == Precision::f32 ? -24 : -53);
+}
+
 struct RecordLayout {
   int fraction = 0;           // bits of the place in a cell, per dimension
   std::array<int, 3> cell{};  // bits of the first cell, or of its place in its bin

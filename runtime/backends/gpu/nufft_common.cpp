@@ -22,8 +22,11 @@ void check_supported(const generator::Plan& plan) {
     throw Error(Status::invalid_plan, "window: GPU kernels have no look-up tables; leave table out");
 }
 
-double position_unit(const generator::WindowChoice& window, double predicted_error, const Problem& problem) {
-  return generator::nufft::position_unit(0.5 * std::max(problem.tol, predicted_error), window.sigma, problem.dim);
+double position_unit(const generator::nufft::Shape& shape, double sigma, double tol, double predicted_error,
+                     bool exact_points) {
+  const double enough = generator::nufft::position_unit(0.5 * std::max(tol, predicted_error), sigma, shape.dim);
+  if (!exact_points) return enough;
+  return std::min(enough, generator::nufft::exact_unit(shape.precision, shape.fine, shape.dim));
 }
 
 generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,

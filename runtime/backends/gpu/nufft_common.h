@@ -27,9 +27,10 @@ std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what);
 
 // Throws Error{invalid_plan} for plan choices for which there is no GPU kernel.
 void check_supported(const generator::Plan& plan);
-// The largest rounding error of points' positions with which a transform is still accurate: half its tolerance, or its
-// window's error.
-double position_unit(const generator::WindowChoice& window, double predicted_error, const Problem& problem);
+// The largest rounding error of points' positions, in cells, with which a transform is still accurate: half its tolerance,
+// or its window's error. exact_points: at most what the coordinates themselves are rounded to.
+double position_unit(const generator::nufft::Shape& shape, double sigma, double tol, double predicted_error,
+                     bool exact_points);
 // Reads the status of a sort and throws Error{invalid_point} that names the first bad point, of arrays that begin with
 // point `first`. Returns what the status says about large coarse bins. Call it within a run.
 generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,

@@ -78,8 +78,9 @@ void Type12Programs::make_kernels(std::int64_t m) {
                       !generator::nufft::by_subproblems(points.interp);
   const auto& window = plan_.window;
   if (!agrees())
-    shape.unit = position_unit(
-        window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim), problem_);
+    shape.unit = position_unit(shape, window.sigma, problem_.tol,
+                               generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim),
+                               options_.exact_points);
   spread_kernels_.emplace(shape, spread, polynomial_);
   interp_kernels_.emplace(shape, interp, polynomial_);
 }

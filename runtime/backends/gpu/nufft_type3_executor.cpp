@@ -23,7 +23,7 @@ class Type3Executor final : public Executor, private Type3Slots {
         options_(options),
         stream_(options.stream),
         runner_(std::move(queue), kSlots, options.time_stages),
-        stages_(problem, plan, runner_.queue().traits(), options.deterministic),
+        stages_(problem, plan, runner_.queue().traits(), options),
         complex_(2 * real_bytes(problem.precision)) {
     check_supported(plan);
     runner_.reserve(kWords, 8 * Type3Kernels::kWords, "extents");

@@ -20,11 +20,12 @@ using generator::nufft::kWorkspaces;
 constexpr double kPi = std::numbers::pi;
 
 Type3Stages::Type3Stages(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device,
-                         bool deterministic)
+                         const ExecutorOptions& options)
     : problem_(problem),
       plan_(plan),
       device_(device),
-      deterministic_(deterministic),
+      deterministic_(options.deterministic),
+      exact_points_(options.exact_points),
       own_(problem.dim, problem.precision, std::max(1, device.multiprocessors)) {
   sources_.sort_slot = kSources, sources_.grid_slot = kOuter, sources_.first_point = 0;
   targets_.sort_slot = kTargets, targets_.grid_slot = kInner, targets_.first_point = 3;
@@ -129,7 +130,7 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   shape.whole_cells = (sources ? m_ : k_) >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ||
                       !generator::nufft::by_subproblems(side.choice.spread) ||
                       !generator::nufft::by_subproblems(side.choice.interp);
-  shape.unit = position_unit(window, error, problem_);
+  shape.unit = position_unit(shape, window.sigma, problem_.tol, error, exact_points_);
   const auto polynomial = generator::kernel_polynomial(bound_window(window), epsilon(problem_.precision));
   side.spread.emplace(shape, side.choice.spread_with, polynomial);
   side.interp.emplace(shape, side.choice.interp_with, polynomial);

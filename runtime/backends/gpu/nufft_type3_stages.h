@@ -31,7 +31,8 @@ struct Type3Slots {
 class Type3Stages : public Type3Slots {
  public:
   // Throws Error{invalid_plan} for a Gaussian rule that needs wider windows than there are.
-  Type3Stages(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device, bool deterministic);
+  Type3Stages(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device,
+              const ExecutorOptions& options);
 
   // Computes the extents of the six arrays into the slot kWords.
   generator::GpuProgram extents(std::int64_t m, std::int64_t k) const;
@@ -82,7 +83,7 @@ class Type3Stages : public Type3Slots {
   Problem problem_;
   generator::Plan plan_;
   DeviceTraits device_;
-  bool deterministic_;
+  bool deterministic_, exact_points_;
   generator::gpu_nufft::Type3Kernels own_;
   generator::GaussianRule gaussian_;
   double beta_ = 0;

@@ -63,6 +63,7 @@ struct GridderSpec {
   int threads = 1;
   bool deterministic = false;
   bool trust_points = false;
+  bool exact_points = false;
   double accuracy = 0;  // relative accuracy of window evaluation; 0 means from the width
   // Points per private tile, even if spread.cap is larger (generator/plan/summation.h).
   std::int64_t longest_sum = std::numeric_limits<std::int64_t>::max();

@@ -26,12 +26,13 @@ static_assert(std::endian::native == std::endian::little, "fields of a record ar
 inline constexpr int kChunk = 256;         // points located together
 inline constexpr int kFieldBits = 57;      // readable by one 64-bit load at any byte
 inline constexpr int kRecordSlack = 2;     // words
+inline constexpr int kMostFraction = 52;   // bits
 inline constexpr int kMaxRecordWords = 7;  // 3 * 57 + 40 bits
 
 // The fewest fraction bits with which rounded positions add at most `error` (relative l2) to a transform.
 inline int fraction_bits(double error, double sigma, int dim) {
   const double unit = std::sqrt(static_cast<double>(dim)) * 3.14159265358979323846 / (6 * sigma);
-  return std::clamp(static_cast<int>(std::ceil(std::log2(unit / error))), 8, 52);
+  return std::clamp(static_cast<int>(std::ceil(std::log2(unit / error))), 8, kMostFraction);
 }
 
 struct Field {

@@ -1,6 +1,7 @@
 #include "runtime/backends/cpu/gridder/weights.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "generator/window/polynomial.h"
@@ -20,6 +21,13 @@ generator::PiecewisePolynomial polynomial(const GridderSpec& spec, const generat
   constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
   if (spec.accuracy <= 0) return generator::kernel_polynomial(window, kEpsilon);
   return generator::fit(window, std::clamp(spec.accuracy, 0.25 * kEpsilon, 1e-2));
+}
+
+// So many bits of a cell lie above the last bit of a coordinate that is half a period or more.
+template <class T>
+int bits_of_a_period(const GridShape& grid) {
+  const auto fewest = static_cast<std::uint64_t>(*std::min_element(grid.fine.begin(), grid.fine.begin() + grid.dim));
+  return std::numeric_limits<T>::digits - (std::bit_width(fewest) - 1);
 }
 
 }  // namespace
@@ -57,16 +65,17 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
 }
 
 // The errors of rounded positions and of the window are independent: at 0.4 of the window's error, the root of the sum
-// of squares grows by a twelfth. A float holds 24 bits of f.
+// of squares grows by a twelfth. A float holds 24 bits of f. Exact points have at least the bits of a T below one period.
 template <class T>
 int position_bits(const GridderSpec& spec) {
   const auto& w = spec.window;
   double error = 10 * spec.accuracy;
   if (error <= 0)
     error = w.width > generator::kMaxWidth ? 0 : generator::predicted_error(w.kind, w.width, w.sigma, spec.grid.dim);
-  const int bits =
+  int bits =
       fraction_bits(std::clamp(0.4 * error, double{std::numeric_limits<T>::epsilon()}, 4e-2), w.sigma, spec.grid.dim);
-  return sizeof(T) == 4 ? std::min(bits, 24) : bits;
+  if (spec.exact_points) bits = std::max(bits, bits_of_a_period<T>(spec.grid));
+  return std::min(bits, sizeof(T) == 4 ? 24 : kMostFraction);
 }
 
 template int position_bits<float>(const GridderSpec&);

@@ -34,6 +34,7 @@ class Type12Executor final : public Executor {
     spec.threads = stages.threads;
     spec.deterministic = options.deterministic;
     spec.trust_points = options.trust_points;
+    spec.exact_points = options.exact_points;
     spec.longest_sum = generator::longest_sum(problem, generator::magnification(plan_.window, problem.dim));
     // Allocate the grids first: a problem too large for memory is refused before anything is planned for it.
     if (whole_) grids_ = Buffer<Complex>(checked_multiply(grid_.elements, chunk_, "fine grids"));

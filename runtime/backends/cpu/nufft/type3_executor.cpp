@@ -181,6 +181,7 @@ class Type3Executor final : public Executor {
     spec.interp = stages.interp;
     spec.threads = stages.threads;
     spec.deterministic = options_.deterministic;
+    spec.exact_points = options_.exact_points;
     if (plan_.type3 == generator::Type3Rule::compose)
       spec.longest_sum = generator::longest_sum(problem_, generator::magnification(window, problem_.dim));
     spec.trust_points = true;  // find_geometry has already checked every point
