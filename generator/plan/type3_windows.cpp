@@ -111,18 +111,23 @@ bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, 
   return rounding_is_small(problem, magnification(outer, problem.dim) * magnification(inner, problem.dim));
 }
 
-double type3_sigma(const Problem& problem, const WindowChoice& outer, std::int64_t m,
-                   const std::array<double, 3>& products) {
+double Type3Sigma::operator()(std::int64_t m, const std::array<double, 3>& products) {
   constexpr double kStep = 1.1, kEnough = 3;  // above kEnough nothing more can be saved
-  double sigma = outer.sigma;
-  for (; sigma * kStep <= kEnough; sigma *= kStep) {
+  double sigma = outer_.sigma;
+  for (std::size_t step = 0; sigma * kStep <= kEnough; ++step, sigma *= kStep) {
     double additions = static_cast<double>(m);  // per cell
-    for (int d = 0; d < problem.dim; ++d)
-      additions *= outer.width / (2 * products[d] * sigma / std::numbers::pi + outer.width + 2);
-    const double magnified = magnification({outer.kind, sigma, outer.width, {0, 0, 0}, 0}, problem.dim);
-    if (epsilon(problem.precision) * magnified * std::sqrt(1 + additions) <= 0.5 * allowed_rounding(problem)) break;
+    for (int d = 0; d < problem_.dim; ++d)
+      additions *= outer_.width / (2 * products[d] * sigma / std::numbers::pi + outer_.width + 2);
+    const double rounding = epsilon(problem_.precision) * magnified(step, sigma) * std::sqrt(1 + additions);
+    if (rounding <= 0.5 * allowed_rounding(problem_)) break;
   }
   return sigma;
+}
+
+double Type3Sigma::magnified(std::size_t step, double sigma) {
+  if (step == magnified_.size())
+    magnified_.push_back(magnification({outer_.kind, sigma, outer_.width, {0, 0, 0}, 0}, problem_.dim));
+  return magnified_[step];
 }
 
 }  // namespace fourtune::generator

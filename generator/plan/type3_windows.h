@@ -30,10 +30,18 @@ bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, 
 // The outer oversampling factor to run with, at least that of the window. A sum of n random numbers has a rounding
 // error of about sqrt(n) epsilons, which the outer deconvolution magnifies. Many sources on few cells therefore need a
 // larger factor than few sources on many cells (f32, 3D, w=8 at sigma 1.25: an error of 3e-5 with one source per cell,
-// 3e-3 with ten). products: half-width of the sources times that of the targets, one per dimension. Each step takes 20
-// microseconds; usually there is one.
-double type3_sigma(const Problem& problem, const WindowChoice& outer, std::int64_t m,
-                   const std::array<double, 3>& products);
+// 3e-3 with ten). products: half-width of the sources times that of the targets, one per dimension.
+class Type3Sigma {
+ public:
+  Type3Sigma(const Problem& problem, const WindowChoice& outer) : problem_(problem), outer_(outer) {}
+  double operator()(std::int64_t m, const std::array<double, 3>& products);
+
+ private:
+  double magnified(std::size_t step, double sigma);
+  Problem problem_;
+  WindowChoice outer_;
+  std::vector<double> magnified_;  // of each step so far, as each takes 8 to 20 microseconds; usually there is one
+};
 
 // The tolerance for choosing windows. Below a few epsilons, rounding destroys what a better window gains.
 double window_tolerance(const Problem& problem);

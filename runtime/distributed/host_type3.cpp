@@ -37,6 +37,7 @@ class HostType3 final : public RankExecutor {
         problem_(problem),
         plan_(plan),
         local_(plan.local),
+        sigma_of_(problem, plan.local.window),
         options_(options),
         last_(static_cast<std::size_t>(problem.dim - 1)) {
     chunk_ = std::clamp<std::int64_t>(local_.chunk, 1, problem.batch);
@@ -136,8 +137,7 @@ class HostType3 final : public RankExecutor {
     std::array<double, 3> product{};
     for (std::size_t d = 0; d <= last_; ++d) product[d] = boxes[0][d].half * boxes[1][d].half;
     require_extent(product);
-    generator::WindowChoice window = plan_.local.window;
-    const double sigma = generator::type3_sigma(problem_, window, counts[0], product);
+    const double sigma = sigma_of_(counts[0], product);
     if (sigma != local_.window.sigma) phihat_.reset();
     local_.window.sigma = sigma;
     for (std::size_t d = 0; d <= last_; ++d)
@@ -308,6 +308,7 @@ class HostType3 final : public RankExecutor {
   Problem problem_, inner_problem_;
   RankPlan plan_;
   generator::Plan local_;  // with the grids and the oversampling in use
+  generator::Type3Sigma sigma_of_;
   RankOptions options_;
   std::size_t last_;
   std::int64_t chunk_ = 1, run_ = 1, lines_count_ = 0, own_sources_ = 0, own_targets_ = 0;

@@ -163,15 +163,17 @@ TEST(Type3Rounding, ManySourcesOnFewCellsAreAsRightAsFewOnMany) {
 TEST(Type3Rounding, TheOversamplingRisesWithTheSourcesOfACellAndNeverFalls) {
   const Problem problem = parse_problem("nufft:type=3,dim=3,m=1000,k=1000,prec=f32,tol=1e-4");
   const generator::WindowChoice window{generator::WindowKind::pswf, 1.25, 8, {0, 0, 0}, 0};
+  generator::Type3Sigma kept(problem, window);
   double previous = 0;
   for (const std::int64_t m : {1, 1000, 100000, 10000000}) {
-    const double sigma = generator::type3_sigma(problem, window, m, {10, 10, 10});
+    const double sigma = kept(m, {10, 10, 10});
+    EXPECT_EQ(sigma, generator::Type3Sigma(problem, window)(m, {10, 10, 10})) << "points before made a difference";
     EXPECT_GE(sigma, std::max(1.25, previous)) << m;
     EXPECT_LE(sigma, 3) << m;
-    EXPECT_LE(generator::type3_sigma(problem, window, m, {100, 100, 100}), sigma) << m;
+    EXPECT_LE(kept(m, {100, 100, 100}), sigma) << m;
     previous = sigma;
   }
-  EXPECT_EQ(generator::type3_sigma(problem, window, 1, {10, 10, 10}), 1.25);
+  EXPECT_EQ(kept(1, {10, 10, 10}), 1.25);
   EXPECT_GT(previous, 1.5);
 }
 

@@ -37,11 +37,10 @@ class Type3Executor final : public Executor {
 
  public:
   Type3Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options)
-      : problem_(problem), plan_(plan), options_(options) {
+      : problem_(problem), plan_(plan), sigma_of_(problem, plan.window), options_(options) {
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, problem.batch);
     geometry_.dim = problem.dim, geometry_.sign = problem.sign;
     if (plan_.type3 == generator::Type3Rule::gaussian) bind_gaussian();
-    sigma_ = plan_.window.sigma;
   }
 
   void set_points(const PointSet& points) override {
@@ -153,9 +152,7 @@ class Type3Executor final : public Executor {
   // Uses the plan's oversampling factor, or a larger one where rounding would be amplified too much for these points.
   void choose_sigma(const std::array<double, 3>& product) {
     if (plan_.type3 == generator::Type3Rule::gaussian) return;
-    generator::WindowChoice window = plan_.window;
-    window.sigma = sigma_;
-    const double sigma = generator::type3_sigma(problem_, window, m_, product);
+    const double sigma = sigma_of_(m_, product);
     if (sigma == plan_.window.sigma) return;
     plan_.window.sigma = sigma;
     transform_.reset();
@@ -292,11 +289,11 @@ class Type3Executor final : public Executor {
   static constexpr const char* names[6] = {"x", "y", "z", "s", "t", "u"};
 
   Problem problem_;
-  generator::Plan plan_;
+  generator::Plan plan_;            // with the oversampling in use
+  generator::Type3Sigma sigma_of_;  // from the one that was asked for
   ExecutorOptions options_;
   GaussianRule gaussian_;
   double beta_ = 0;
-  double sigma_ = 0;  // the plan's outer oversampling factor; plan_ has the one in use
   std::int64_t chunk_ = 1, m_ = 0, k_ = 0;
   bool ready_ = false;
   std::optional<Bounds> bounds_;
