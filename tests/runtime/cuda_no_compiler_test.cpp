@@ -15,6 +15,7 @@
 #include "generator/candidates.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/gpu/listing_queue.h"
 #include "runtime/backends/gpu/nufft_executor.h"
 #include "runtime/backends/gpu/program_backend.h"
 #include "runtime/environment.h"
