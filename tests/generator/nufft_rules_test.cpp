@@ -47,8 +47,9 @@ TEST(NufftRecords, ExactPointsKeepTheLastBitOfACoordinate) {
   EXPECT_EQ(exact_unit(Precision::f64, {1024, 64, 1}, 2), std::ldexp(1.0, 6 - 53));
   EXPECT_EQ(exact_unit(Precision::f64, {1024, 64, 1}, 1), std::ldexp(1.0, 10 - 53));
   EXPECT_EQ(exact_unit(Precision::f32, {32, 128, 40}, 3), std::ldexp(1.0, 5 - 24));
-  EXPECT_EQ(make_record_layout(2, Precision::f64, exact_unit(Precision::f64, {64, 64, 1}, 2), {6, 6, 0}, true, 0, 0).words,
-            4);  // 2 * (47 + 6) bits
+  EXPECT_EQ(
+      make_record_layout(2, Precision::f64, exact_unit(Precision::f64, {64, 64, 1}, 2), {6, 6, 0}, true, 0, 0).words,
+      4);  // 2 * (47 + 6) bits
 }
 
 TEST(NufftGroups, CoverEveryTransformOnceTheLargestFirst) {
