@@ -73,7 +73,7 @@ std::string Kernels::window_constants(bool spreads) const {
 
 void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const {
   const std::int64_t words = shape_.cells() * transforms * real_bytes() * 2 / 8;
-  const int at = add(program, scan_kernel("clear", 0));
+  const int at = add(program, clear_kernel());
   program.launches.push_back({at,
                               {std::min(blocks(words, 256 * 8), 8192u), 1, 1},
                               {arrays.grid, words, arrays.grid, std::int64_t{0}},
@@ -113,7 +113,7 @@ void Kernels::emit_bounds(GpuProgram& program, const Arrays& arrays, std::int64_
   const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins_.count() * bins_.slices(m);
   const BufferRef bounds = work(arrays, kFixed);
   const std::int64_t words = 2 * shape_.cells() + 2;
-  launch_fixed(program, scan_kernel("clear", 0), words, {bounds, words, bounds, std::int64_t{0}}, 8 * words);
+  launch_fixed(program, clear_kernel(), words, {bounds, words, bounds, std::int64_t{0}}, 8 * words);
   launch_fixed(program, fixed_kernel("fixed_bounds", 0, false), std::max(m, sorted_bins),
                {arrays.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real_bytes());
 }
@@ -133,7 +133,7 @@ void Kernels::emit_within_bounds(GpuProgram& program, const Arrays& arrays, std:
   };
   spread(false);
   if (!parameters_.twice) return;
-  launch_fixed(program, scan_kernel("clear", 0), 2 * cells, {sums, 2 * cells, sums, std::int64_t{0}}, 16 * cells);
+  launch_fixed(program, clear_kernel(), 2 * cells, {sums, 2 * cells, sums, std::int64_t{0}}, 16 * cells);
   spread(true);
 }
 
