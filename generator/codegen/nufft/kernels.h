@@ -150,6 +150,7 @@ class Kernels {
   int real_bytes() const { return shape_.real_bytes(); }
   std::string window_constants(bool spreads) const;
   KernelSource matrix_interpolator() const;
+  std::int64_t points_of_warp(int lanes, std::int64_t points) const;
   // Deterministic spreading (emit_bounds and emit_within_bounds) of several transforms.
   void launch_fixed(GpuProgram& program, KernelSource source, std::int64_t items, std::vector<LaunchArgument> arguments,
                     std::int64_t bytes) const;
