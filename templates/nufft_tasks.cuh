@@ -5,10 +5,13 @@
 // another one. This text depends on nothing but the type `count`, so all problems, and both sides of a type 3, share the
 // compiled kernel.
 //
+// A thread keeps its counts in registers, so that it waits for memory once.
+//
 // Tiles are numbered in the order in which their blocks begin: nobody waits for a block that has not begun.
 
 // bins, in groups of per_group; `tile` of them are a block's. sums: counts become offsets; else they are offsets. list:
-// subproblems of at most `cap` points are listed, a tile has whole groups, at most NUFFT_TILE; their numbers begin again
+// subproblems of at most `cap` points are listed, a tile has whole groups, at most NUFFT_TILE (sums: and as many bins as threads
+// hold, NUFFT_ITEMS each); their numbers begin again
 // after slice_groups.
 struct Division {
   long long bins, per_group, tile, cap, slice_groups, sums, list;
@@ -79,22 +82,30 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   const long long n = min(of.tile, of.bins - first), first_group = of.list ? first / of.per_group : 0;
   const int groups = of.list ? static_cast<int>(n / of.per_group) : 0;
   count* at = offsets + first;
-  const long long per = (n + NUFFT_THREADS - 1) / NUFFT_THREADS, from = min(t * per, n), to = min(from + per, n);
+  const int bins = of.sums ? static_cast<int>(n) : 0, per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const int from = min(t * per, bins);
 
   count before = 0;  // points of the threads before this one
+  count held[NUFFT_ITEMS];
   if (of.sums) {
-#pragma unroll 4
-    for (long long i = from; i < to; ++i) before += at[i];
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k) held[k] = k < per && from + k < bins ? at[from + k] : 0;
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k) before += held[k];
     const count mine = before;
     nufft_scan_threads(before, sums);
     if (last_thread) head[1] = before + mine;
-    count running = before;
-    long long g = of.list ? (from + of.per_group - 1) / of.per_group : 0, next = of.list ? g * of.per_group : n;
-    for (long long i = from; next < to; ++i) {  // begins of groups
-      if (i == next) starts[g++] = running, next += of.per_group;
-      running += at[i];
+    if (of.list) {  // begins of groups
+      const int group = static_cast<int>(of.per_group);
+      int g = (from + group - 1) / group, next = g * group;
+      count running = before;
+#pragma unroll
+      for (int k = 0; k < NUFFT_ITEMS; ++k) {
+        if (k < per && from + k == next && next < bins) starts[g++] = running, next += group;
+        running += held[k];
+      }
+      if (last_thread) starts[groups] = before + mine;
     }
-    if (last_thread) starts[groups] = before + mine;
   } else {
     for (int g = t; g <= groups; g += NUFFT_THREADS) starts[g] = at[g * of.per_group];
   }
@@ -126,12 +137,12 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   const count base = of.sums ? static_cast<count>(head[2]) : 0;
   if (of.sums) {
     count running = base + before;
-    for (long long i = from; i < to; ++i) {
-      const count value = at[i];
-      at[i] = running;
-      running += value;
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k) {
+      if (k < per && from + k < bins) at[from + k] = running;
+      running += held[k];
     }
-    if (last_tile && last_thread) at[n] = running;
+    if (last_tile && last_thread) at[bins] = running;
   }
   if (!of.list) return;
   const count all = parts[groups], listed = static_cast<count>(head[3]);

@@ -176,7 +176,7 @@ TEST(NufftSort, TilesOfOffsetsHaveWholeGroupsWhereSubproblemsAreListed) {
   EXPECT_TRUE(columns.lists_at_once());
   EXPECT_EQ(columns.tile_of_offsets(true, false), 2048);
   EXPECT_EQ(columns.tile_of_offsets(true, true), 6 * 300);
-  EXPECT_EQ(columns.tile_of_offsets(false, true), 2048 * 300);
+  EXPECT_EQ(columns.tile_of_offsets(false, true), 512 * 300);
   EXPECT_EQ(columns.state_bytes(100, true, true), 8 + 16 * 22);  // 129 groups by sixes
   EXPECT_EQ(columns.most_tasks(1'000'000), 129 + 1000);
   shape.fine[1] = 4096;

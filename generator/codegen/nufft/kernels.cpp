@@ -138,13 +138,14 @@ KernelSource Kernels::clear_kernel() const {
 }
 
 KernelSource Kernels::offsets_kernel() const {
-  constexpr int kThreads = 256;
+  constexpr int kThreads = 512;
   const bool large = shape_.large_counts;
   KernelSource source;
   source.entry = fmt::format("nufft_offsets_{}", large ? 64 : 32);
   source.text =
       fmt::format("typedef {} count;\n#define NUFFT_ENTRY {}\n#define NUFFT_THREADS {}\n#define NUFFT_TILE {}\n",
-                  large ? "unsigned long long" : "unsigned", source.entry, kThreads, kTileOfOffsets);
+                  large ? "unsigned long long" : "unsigned", source.entry, kThreads, kTileOfOffsets) +
+      fmt::format("#define NUFFT_ITEMS {}\n", kLongGroup / kThreads);
   source.text +=
       std::string(nufft_device_text) + launch_order_text + nufft_block_sums_text + nufft_task_text + nufft_tasks_text;
   source.block = {kThreads, 1, 1};

@@ -14,7 +14,7 @@ constexpr int kMostFineBits = 14;
 // the coarse bins are the bins themselves; so are bins that each hold more points than a block sorts.
 constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
 constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
-constexpr std::int64_t kLongGroup = 4096;  // bins of a group that blocks divide to make its offsets
+constexpr std::int64_t kListed = 512;  // groups of a block that lists the subproblems alone
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 int bits_of(std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))); }
@@ -60,7 +60,7 @@ bool Bins::lists_at_once() const { return count() / groups() <= kLongGroup; }
 std::int64_t Bins::tile_of_offsets(bool sums, bool list) const {
   const std::int64_t group = count() / groups();
   if (!list) return kTileOfOffsets;
-  return group * (sums ? std::max<std::int64_t>(1, kTileOfOffsets / group) : kTileOfOffsets);
+  return group * (sums ? std::max<std::int64_t>(1, kTileOfOffsets / group) : kListed);
 }
 
 std::int64_t Bins::state_bytes(std::int64_t m, bool sums, bool list) const {

@@ -30,7 +30,8 @@ struct SortLevels {
   std::int64_t magic() const { return ((std::int64_t{1} << reach()) + per - 1) / per; }
 };
 
-inline constexpr std::int64_t kTileOfOffsets = 2048;  // bins of a block that makes offsets, or groups that it lists
+// Bins of a block that makes offsets, and the most where these are whole groups.
+inline constexpr std::int64_t kTileOfOffsets = 2048, kLongGroup = 4096;
 
 class Bins {
  public:
