@@ -1,8 +1,12 @@
 // The launch that makes offsets of the bins' counts and lists the subproblems (templates/nufft_tasks.cuh).
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <random>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "tests/generator/nufft_support.h"
 
