@@ -1,10 +1,20 @@
 // Interpolation: NUFFT_LANES lanes serve one point, a lane per x cell (one: a thread per point). NUFFT_TILED: one
-// subproblem a block, its padded bin copied to shared memory first; else the grid is read through the caches.
+// subproblem a block, its padded bin copied to shared memory first; else the grid is read through the caches. With
+// several lanes a warp takes 32 points at a time, or fewer where there are few: a point is a long chain of loads, so no
+// warp should walk points that others could take.
 #define NUFFT_PX (NUFFT_B0 + NUFFT_W - 1)
 #define NUFFT_PY (NUFFT_DIM > 1 ? NUFFT_B1 + NUFFT_W - 1 : 1)
 #define NUFFT_PZ (NUFFT_DIM > 2 ? NUFFT_B2 + NUFFT_W - 1 : 1)
 #define NUFFT_WY (NUFFT_DIM > 1 ? NUFFT_W : 1)
 #define NUFFT_WZ (NUFFT_DIM > 2 ? NUFFT_W : 1)
+
+#define NUFFT_AT_ONCE (32 / NUFFT_LANES)  // points that a warp sums at a time
+
+// Points of a warp: its part of n, in whole rounds; at most 32.
+NUFFT_DEVICE int nufft_share(count n, long long warps) {
+  const long long each = (static_cast<long long>(n) + warps - 1) / warps;
+  return static_cast<int>(min((each + NUFFT_AT_ONCE - 1) / NUFFT_AT_ONCE * NUFFT_AT_ONCE, 32ll));
+}
 
 // The sum of cell(a, b, k) over the window, k along x: one lane's work.
 // Weights of x and y are in registers, those of z, for a loop that is not unrolled, in shared memory.
@@ -63,8 +73,9 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   real* stage = reinterpret_cast<real*>(shared + NUFFT_PX * NUFFT_PY * NUFFT_PZ) + warp * NUFFT_STAGE_WARP;
 #else
   constexpr int x0 = 0, y0 = 0, z0 = 0;  // records hold whole cells
-  const count begin = static_cast<count>(blockIdx.x) * NUFFT_THREADS;
-  const count stop = m - begin < NUFFT_THREADS ? static_cast<count>(m) : begin + NUFFT_THREADS;
+  const int share = NUFFT_LANES == 1 ? 32 : nufft_share(static_cast<count>(m), gridDim.x * (NUFFT_THREADS / 32ll));
+  const count begin = min(static_cast<count>(blockIdx.x) * (NUFFT_THREADS / 32 * share), static_cast<count>(m));
+  const count stop = min(begin + NUFFT_THREADS / 32 * share, static_cast<count>(m));
   real* stage = reinterpret_cast<real*>(shared) + warp * NUFFT_STAGE_WARP;
 #endif
 #if NUFFT_LANES == 1
@@ -101,8 +112,11 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   }
 #else
   int* cells = reinterpret_cast<int*>(stage + NUFFT_DIM * NUFFT_W * 33);
-  for (count first = begin + warp * 32; first < stop; first += NUFFT_THREADS) {
-    const int n = stop - first < 32 ? static_cast<int>(stop - first) : 32;
+#if NUFFT_TILED
+  const int share = nufft_share(stop - begin, NUFFT_THREADS / 32);
+#endif
+  for (count first = begin + warp * share; first < stop; first += NUFFT_THREADS / 32 * share) {
+    const int n = static_cast<int>(min(stop - first, static_cast<count>(share)));
     if (lane < n) {
       const Located p = nufft_unpack(nufft_load(records, first + lane), x0, y0, z0);
       nufft_stage_weights(p, stage, lane);
@@ -112,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     dev_wait_earlier();  // for the grid
     __syncwarp();
     const int member = lane % NUFFT_LANES;
-    for (int base = 0; base < n; base += 32 / NUFFT_LANES) {  // all lanes stay together for the shuffles
+    for (int base = 0; base < n; base += NUFFT_AT_ONCE) {  // all lanes stay together for the shuffles
       const int j = min(base + lane / NUFFT_LANES, n - 1);
       const real* weights = stage + j;
       const int cx = cells[j], cy = NUFFT_DIM > 1 ? cells[32 + j] : 0, cz = NUFFT_DIM > 2 ? cells[64 + j] : 0;

@@ -213,6 +213,22 @@ TEST(GpuNufftCandidates, ChunksHoldFewGrids) {
   EXPECT_EQ(plan_of("type=1,n=32x32,m=1000,prec=f32,tol=1e-3,batch=32").chunk, 32);
 }
 
+// Each was measured on an H100 (docs/design/gpu-nufft.md): four grids of a group where eight leave the cache or have large
+// tiles, padded bins where clustered points would meet in few cells, and tiles of narrow windows in f64.
+TEST(GpuNufftCandidates, GroupsOfFourClustersAndDenseNarrowWindowsTakeTiles) {
+  const auto points = [](const std::string& more) {
+    return default_plan(parse_problem("nufft:" + more), h200()).gpu().points;
+  };
+  EXPECT_EQ(points("type=1,n=934x404,m=801733,prec=f32,tol=3.4e-3,batch=12,points=radial").spread_with.group, 4);
+  EXPECT_EQ(points("type=2,n=1093x375,m=1091034,prec=f32,tol=1e-4,batch=12").interp_with.group, 4);
+  EXPECT_EQ(points("type=2,n=256x256,m=655360,prec=f32,tol=1e-2,batch=32,points=spiral").interp_with.group, 8);
+  const std::string flat = "type=1,n=1400x1024,m=55173,prec=f64,tol=2.3e-2";
+  EXPECT_EQ(points(flat).spread, nufft::Spread::points);
+  EXPECT_EQ(points(flat + ",points=cluster").spread, nufft::Spread::tile_owned);
+  EXPECT_EQ(points("type=2,n=128x128x128,m=995515,prec=f64,tol=1.5e-3").interp, nufft::Interpolate::tiled);
+  EXPECT_EQ(points("type=2,n=128x128x128,m=300000,prec=f64,tol=1.5e-3").interp, nufft::Interpolate::points);
+}
+
 // Where few points leave most of the device idle, many padded bins are done before a few columns of register windows.
 TEST(GpuNufftCandidates, FewPointsTakeManySmallBins) {
   const auto points = [](const std::string& more) {

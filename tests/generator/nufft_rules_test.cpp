@@ -174,45 +174,33 @@ TEST(NufftSort, CoarseBinsAreNearlyFull) {
   EXPECT_EQ(whole_waves(60, 100'000, 132), 60);
 }
 
-// One block lists the subproblems where there are few bins, points and subproblems.
-TEST(NufftSort, OneBlockDoesWhatIsSmall) {
+// A block makes the offsets of whole groups where it lists their subproblems, of 2048 bins where it does not.
+TEST(NufftSort, TilesOfOffsetsHaveWholeGroupsWhereSubproblemsAreListed) {
   Shape shape;
   shape.dim = 2;
-  shape.fine = {128, 128, 1};
+  shape.fine = {129, 300, 1};
   Parameters with;
-  with.order = Order::bins, with.bin = {1, 1, 1}, with.cap = 1 << 20;
-  const auto at_once = [&](std::int64_t m) { return Bins(shape, with).in_one_block(m); };
-  EXPECT_FALSE(at_once(0));
-  EXPECT_TRUE(at_once(1));
-  EXPECT_TRUE(at_once(8192));
-  EXPECT_FALSE(at_once(8193)) << "more subproblems than one block lists";
-  with.bin = {2, 2, 1};  // 4096 bins
-  EXPECT_TRUE(at_once(1 << 20));
-  EXPECT_FALSE(at_once((1 << 20) + 1));
-  with.slice = 1000;
-  EXPECT_FALSE(at_once(100));
-  with.slice = 0;
-  for (const auto& [placement, can] : {std::pair{Placement::scatter, true},
-                                       {Placement::fetch, true},
-                                       {Placement::staged, false},
-                                       {Placement::two_level, false}}) {
-    with.placement = placement;
-    EXPECT_EQ(at_once(100), can);
-  }
-  shape.fine = {129, 128, 1};
-  with.placement = Placement::scatter, with.bin = {1, 1, 1};
-  EXPECT_FALSE(at_once(100)) << "more than 16384 bins";
-  EXPECT_FALSE(Bins(shape, with).groups_in_one_block());
-  with.order = Order::slide;  // 129 groups
-  EXPECT_TRUE(Bins(shape, with).groups_in_one_block());
-  EXPECT_EQ(Bins(shape, with).groups(), 129);
-  with.slice = 100;
-  EXPECT_EQ(Bins(shape, with).slices(100), 1);
-  EXPECT_EQ(Bins(shape, with).slices(101), 2);
-  EXPECT_EQ(Bins(shape, with).most_tasks(100), 100);
-  EXPECT_EQ(Bins(shape, with).most_tasks(1'000'000), 1'000'000);
-  with.slice = 0, with.cap = 1000;
-  EXPECT_EQ(Bins(shape, with).most_tasks(1'000'000), 129 + 1000);
+  with.order = Order::slide, with.bin = {1, 1, 1}, with.cap = 1000;
+  const Bins columns(shape, with);
+  EXPECT_EQ(columns.groups(), 129);
+  EXPECT_TRUE(columns.lists_at_once());
+  EXPECT_EQ(columns.tile_of_offsets(true, false), 2048);
+  EXPECT_EQ(columns.tile_of_offsets(true, true), 6 * 300);
+  EXPECT_EQ(columns.tile_of_offsets(false, true), 512 * 300);
+  EXPECT_EQ(columns.state_bytes(100, true, true), 8 + 16 * 22);  // 129 groups by sixes
+  EXPECT_EQ(columns.most_tasks(1'000'000), 129 + 1000);
+  shape.fine[1] = 4096;
+  EXPECT_EQ(Bins(shape, with).tile_of_offsets(true, true), 4096);
+  EXPECT_TRUE(Bins(shape, with).lists_at_once());
+  shape.fine[1] = 4097;
+  EXPECT_FALSE(Bins(shape, with).lists_at_once()) << "one block would walk all bins of a column";
+  with.order = Order::bins, with.slice = 100;
+  const Bins cells(shape, with);
+  EXPECT_EQ(cells.tile_of_offsets(true, true), 2048);
+  EXPECT_EQ(cells.slices(100), 1);
+  EXPECT_EQ(cells.slices(101), 2);
+  EXPECT_EQ(cells.most_tasks(100), 100);
+  EXPECT_EQ(cells.most_tasks(1'000'000'000), 1'000'000'000);
 }
 
 TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {

@@ -101,6 +101,97 @@ TEST(GridFfts, WorkInTheGridsMemory) {
   }
 }
 
+// The same for grids of a batch that are interleaved, in groups: from modes to grids and back, each way with workspaces
+// and in the grids' memory, gives the modes times what deconvolution leaves of them.
+TEST(GridFfts, WorkInTheMemoryOfInterleavedGrids) {
+  using namespace generator::gpu_nufft;
+  using generator::BufferRef;
+  const BufferRef grid{BufferRef::Where::workspace, 0, 0}, first{BufferRef::Where::first, 0, 0},
+      second{BufferRef::Where::second, 0, 0};
+  struct Sizes {
+    std::array<std::int64_t, 3> fine, n;
+    std::int64_t batch, groups;
+    Precision precision;
+  };
+  for (const Sizes& sizes : {Sizes{{64, 60, 1}, {41, 50, 1}, 8, 1, Precision::f32},
+                             {{40, 36, 1}, {20, 31, 1}, 4, 3, Precision::f64},
+                             {{96, 48, 1}, {64, 30, 1}, 2, 2, Precision::f64},
+                             {{20, 18, 32}, {13, 12, 17}, 4, 1, Precision::f64}}) {
+    const std::array<std::int64_t, 3>&fine = sizes.fine, &n = sizes.n;
+    GridFft spec;
+    spec.dim = fine[2] > 1 ? 3 : 2;
+    spec.precision = sizes.precision;
+    spec.modes = n, spec.fine = fine, spec.batch = sizes.batch, spec.groups = sizes.groups, spec.interleaved = true;
+    const generator::Window window(WindowKind::pswf, 4, 1.5);
+    for (std::size_t d = 0; d < 3; ++d) spec.factors[d] = deconvolution_factors(window, fine[d], n[d], spec.order);
+    const std::int64_t complex = 2 * real_bytes(sizes.precision), transforms = sizes.batch * sizes.groups;
+    const std::int64_t bytes = transforms * fine[0] * fine[1] * fine[2] * complex;
+    std::vector<std::byte> given(static_cast<std::size_t>(transforms * n[0] * n[1] * n[2] * complex));
+    for (std::size_t i = 0; i < given.size() / static_cast<std::size_t>(complex / 2); ++i) {
+      const double value = std::sin(7.0 * static_cast<double>(i));
+      const auto single = static_cast<float>(value);
+      if (complex == 8)
+        std::memcpy(given.data() + 4 * i, &single, 4);
+      else
+        std::memcpy(given.data() + 8 * i, &value, 8);
+    }
+    const auto run = [&](bool inside_there, bool inside_back) {
+      spec.sign = 1, spec.inside_grid = inside_there;
+      const auto there = placed(grid_fft(spec, {}, false), first, grid, 1);
+      spec.sign = -1, spec.inside_grid = inside_back;
+      const auto back = placed(grid_fft(spec, {}, true), grid, second, 1);
+      for (const auto* one : {inside_there ? &there : nullptr, inside_back ? &back : nullptr})
+        if (one)
+          for (const std::int64_t left : one->workspace_bytes) EXPECT_EQ(left, 0);
+      auto program = joined(there, back);
+      program.workspace_bytes[0] = bytes;
+      std::vector<std::byte> in = given, out(given.size());
+      runtime::emulated::RunOptions random;
+      random.threads = random.blocks = runtime::emulated::Order::random;
+      random.instrumented = inside_there && inside_back;  // also checks races
+      run_program(program, in, out, random);
+      return out;
+    };
+    const auto error = [&](const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+      double sum = 0, size = 0;
+      for (std::size_t i = 0; i < a.size(); i += static_cast<std::size_t>(complex / 2)) {
+        double x = 0, y = 0;
+        float u = 0, v = 0;
+        if (complex == 8)
+          std::memcpy(&u, &a[i], 4), std::memcpy(&v, &b[i], 4), x = u, y = v;
+        else
+          std::memcpy(&x, &a[i], 8), std::memcpy(&y, &b[i], 8);
+        sum += (x - y) * (x - y), size += x * x;
+      }
+      return std::sqrt(sum / size);
+    };
+    const std::vector<std::byte> usual = run(false, false);
+    for (const auto& [there, back] : {std::pair{true, false}, {false, true}, {true, true}})
+      EXPECT_LE(error(usual, run(there, back)), complex == 8 ? 1e-6 : 1e-13) << fine[0] << " " << there << back;
+  }
+}
+
+// Blocks inside the grid carry as many lines along x as others.
+TEST(GridFfts, TakeSeveralLinesOfADimensionAtATimeInsideTheGrid) {
+  using namespace generator::gpu_nufft;
+  GridFft spec;
+  spec.dim = 3, spec.precision = Precision::f64;
+  spec.fine = {224, 210, 210}, spec.modes = {128, 128, 128}, spec.batch = 2, spec.inside_grid = true;
+  const generator::Window window(WindowKind::pswf, 4, 1.5);
+  for (std::size_t d = 0; d < 3; ++d)
+    spec.factors[d] = deconvolution_factors(window, spec.fine[d], spec.modes[d], spec.order);
+  for (const bool to_modes : {false, true}) {
+    const generator::GpuProgram program = grid_fft(spec, {}, to_modes);
+    ASSERT_EQ(program.launches.size(), 3u);
+    const std::int64_t lines = 2 * (to_modes ? 210 * 210 : 128 * 128);
+    EXPECT_LE(program.launches.front().grid[0] * 4, lines) << "a block has at least four lines along x";
+    for (const auto& launch : program.launches) {
+      const auto& kernel = program.kernels[static_cast<std::size_t>(launch.kernel)];
+      EXPECT_GE(kernel.shared_bytes, 4u * 210 * 8) << kernel.entry;
+    }
+  }
+}
+
 // The kernels around a library's transform: they move every mode to its cell, apply its factors, and move it back.
 TEST(GridCopies, PadAndTruncate) {
   using namespace generator::gpu_nufft;

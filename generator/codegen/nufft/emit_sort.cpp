@@ -13,7 +13,6 @@
 #include "nufft_published_sort_text.h"
 #include "nufft_published_text.h"
 #include "nufft_sort_text.h"
-#include "nufft_tasks_text.h"
 
 namespace fourtune::generator::nufft {
 namespace {
@@ -60,49 +59,36 @@ struct Kernels::SortLaunches {
     rest.insert(rest.begin(), {points, maps});
     return rest;
   }
-  void scan_text(const char* name, int pass, std::uint32_t grid, std::vector<LaunchArgument> arguments,
-                 std::int64_t bytes) const {
-    const int at = add(program, kernels.scan_kernel(name, pass));
-    program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
-  }
-  // Clears so many words of counts, and sets the status.
-  void clear(BufferRef at, std::int64_t words, BufferRef status) const {
-    scan_text("clear", 0, std::min(blocks(words, 256 * 8), 4096u), {at, words, status, std::int64_t{3}}, 8 * words);
-  }
-  void scan(BufferRef values, BufferRef sums, std::int64_t n, std::int64_t count) const {
-    const std::uint32_t tiles = blocks(n, 2048);
-    const auto step = [&](std::int64_t number, std::uint32_t grid, std::int64_t of, std::int64_t bytes) {
-      scan_text("scan", 1, grid, {values, sums, of, number}, bytes);
-    };
-    step(0, tiles, n, n * count);
-    step(1, 1, tiles, tiles * count * 2);
-    step(2, tiles, n, n * count * 2);
+  // Clears so many words; marks: and sets the status.
+  void clear(BufferRef at, std::int64_t words, BufferRef status, bool marks = true) const {
+    const int kernel = add(program, kernels.clear_kernel());
+    program.launches.push_back({kernel,
+                                {std::min(blocks(words, 256 * 8), 4096u), 1, 1},
+                                {at, words, status, std::int64_t{marks ? 3 : 0}},
+                                "sort",
+                                8 * words,
+                                0});
   }
 };
 
 std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, bool tasks) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
-  const std::int64_t all = bins_.slices(m), longest = bins_.count() * all + 1, records = bins_.layout().bytes(m);
+  const std::int64_t all = bins_.slices(m), records = bins_.layout().bytes(m);
   const bool sorted = parameters_.order != Order::caller;
   if (parameters_.placement == Placement::index) return index_workspace_bytes(m, tasks);
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const SortLevels levels = two_level ? bins_.levels(m) : SortLevels{};
-  // One level: the place of each point in its bin is kept where the tasks are stored later, and its bin where the
-  // records are stored later. If the tasks are made first, the places are in scratch instead, so scratch must also
-  // suffice for a set of fewer points.
-  const std::int64_t list =
-      tasks || bins_.in_one_block(m) ? padded(bins_.most_tasks(m) * task) + (bins_.groups() * all + 1) * count : 0;
-  const std::int64_t places = two_level || bins_.in_one_block(m) ? 0 : m * count;
-  std::int64_t scratch = 0;
-  if (sorted && parameters_.placement == Placement::staged)
-    scratch = records;
-  else if (sorted && !two_level)
-    scratch = std::min(m, kOneBlockPoints) * count;
+  const std::int64_t list = tasks ? padded(bins_.most_tasks(m) * task) + count : 0;
+  // One level: the bin of each point is kept where the records are stored later, its place there in scratch, behind what
+  // is staged.
+  const bool staged = parameters_.placement == Placement::staged;
+  const std::int64_t scratch = two_level ? 0 : (sorted && staged ? padded(records) : 0) + m * count;
+  const std::int64_t state = std::max(bins_.state_bytes(m, true, false), bins_.state_bytes(m, true, true));
   return {padded(two_level ? records : std::max(records, m * count)),
           padded(m * count),
-          padded(std::max(list, places)),
-          padded((bins_.count() * all + 2) * count),
-          padded(((longest + 2047) / 2048 + 1) * count) + padded((5 * levels.most_coarse + 3) * count),
+          padded(list),
+          padded((bins_.count() * all + 2) * count) + padded(state),
+          padded(bins_.state_bytes(m, false, true)) + padded((5 * levels.most_coarse + 3) * count),
           32,
           padded(scratch),
           parameters_.deterministic                         ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16
@@ -110,13 +96,24 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
                                                             : 16};
 }
 
-BufferRef Kernels::task_parts(const Arrays& arrays, std::int64_t m) const {
+BufferRef Kernels::task_total(const Arrays& arrays, std::int64_t m) const {
   return work(arrays, kTasks, padded(bins_.most_tasks(m) * (shape_.large_counts ? 24 : 16)));
 }
-BufferRef Kernels::task_total(const Arrays& arrays, std::int64_t m) const {
-  BufferRef at = task_parts(arrays, m);
-  at.byte_offset += bins_.groups() * bins_.slices(m) * (shape_.large_counts ? 8 : 4);
-  return at;
+
+void Kernels::emit_offsets(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool sums, bool list,
+                           const BufferRef& state) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, all = bins_.count() * bins_.slices(m);
+  const std::int64_t tile = bins_.tile_of_offsets(sums, list);
+  const ArgumentStruct division{{all, bins_.count() / bins_.groups(), tile, std::int64_t{parameters_.cap},
+                                 bins_.groups(), std::int64_t{sums}, std::int64_t{list}}};
+  const std::int64_t groups = bins_.groups() * bins_.slices(m);
+  out.program.launches.push_back({add(out.program, offsets_kernel()),
+                                  {blocks(all, tile), 1, 1},
+                                  {work(arrays, kOffsets), list ? work(arrays, kTasks) : work(arrays, kOffsets),
+                                   list ? task_total(arrays, m) : work(arrays, kOffsets), state, division},
+                                  "sort",
+                                  (sums ? 2 * all : groups) * count + (list ? bins_.most_tasks(m) * (4 * count) : 0),
+                                  0});
 }
 
 std::int64_t Kernels::large_bytes(std::int64_t m, std::int64_t points) const {
@@ -130,6 +127,8 @@ std::int64_t Kernels::least_late_bytes(std::int64_t m, const LargeBins& large) c
   return large_bytes(m, std::min(large.points, large.largest + ceil_div(large.points, kMostBatches)));
 }
 
+// Batches are launches that are made anew in every set_points: with copies of a quarter of the points 1.8 M clustered ones
+// took 693 us and 3.3 M radial ones 554 us, where 239 and 284 do with room for all (H100).
 std::int64_t Kernels::late_bytes(std::int64_t m, const LargeBins& large) const {
   return std::min(large_bytes(m, large.points), std::max(least_late_bytes(m, large), kFullBatch));
 }
@@ -142,12 +141,13 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
   const bool sorted = parameters_.order != Order::caller;
   if (parameters_.placement == Placement::index) {
     emit_index_sort(out, arrays, m);
+    if (sorted && tasks) emit_tasks(program, arrays, m);
   } else if (sorted && m > 0 && parameters_.placement == Placement::two_level) {
     emit_two_levels(out, arrays, m, scratch);
+    if (tasks) emit_offsets(out, arrays, m, false, true, work(arrays, kSums));
   } else {
-    emit_one_level(out, arrays, m);
+    emit_one_level(out, arrays, m, tasks);
   }
-  if (sorted && tasks && !bins_.in_one_block(m)) emit_tasks(out, arrays, m);
 }
 
 void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
@@ -157,15 +157,18 @@ void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t
   const std::int64_t step = capacity >= large.points ? large.points : capacity - large.largest;
   if (step < 1) throw Error(Status::internal, "no room for the largest coarse bin");
   for (std::int64_t from = 0; from < large.points; from += step) emit_second_level(out, arrays, m, scratch, from, step);
-  if (tasks) emit_tasks(out, arrays, m);
+  if (tasks) emit_tasks(program, arrays, m);
 }
 
 void Kernels::emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
+  if (parameters_.order == Order::caller) return;
   SortLaunches out{*this, program, {}};
-  if (parameters_.order != Order::caller && !bins_.in_one_block(m)) emit_tasks(out, arrays, m);
+  const BufferRef state = work(arrays, kSums);
+  out.clear(state, bins_.state_bytes(m, false, true) / 8, state, false);
+  emit_offsets(out, arrays, m, false, true, state);
 }
 
-void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool tasks) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const bool sorted = parameters_.order != Order::caller;
   const bool staged = sorted && parameters_.placement == Placement::staged;
@@ -181,23 +184,17 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
         std::move(arguments), bytes);
   };
   const BufferRef offsets = work(arrays, kOffsets), status = work(arrays, kStatus);
-  // The points' bins are kept where the records are stored later.
-  const bool at_once = bins_.in_one_block(m);
-  const BufferRef place = work(arrays, at_once ? kScratch : kTasks), of_point = work(arrays, kRecords);
   const std::int64_t coordinates = m * shape_.dim * real_bytes(), records = bins_.layout().bytes(m);
-  // With 32-bit counts, one word more than needed may be cleared; there is room for it.
-  const std::int64_t all = bins_.count() * bins_.slices(m);
-  const std::int64_t words = ((all + 1) * count + 7) / 8;
-  out.clear(offsets, words, status);
+  const BufferRef place = work(arrays, kScratch, staged ? padded(records) : 0), of_point = work(arrays, kRecords);
+  // Counts, and behind them what blocks tell each other.
+  const std::int64_t counts = padded((bins_.count() * bins_.slices(m) + 2) * count);
+  const bool at_once = tasks && bins_.lists_at_once();
+  out.clear(offsets, (counts + bins_.state_bytes(m, true, at_once)) / 8, status);
   if (m > 0 && (sorted || parameters_.check))
     launch("count", 0, out.with_points(arrays, m, {offsets, place, of_point, work(arrays, kScratch), status}),
            coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
-  if (at_once)
-    task_kernel(out, "offsets", 3, 1, 1024,
-                {offsets, task_parts(arrays, m), work(arrays, kTasks), bins_.count(), bins_.groups()},
-                (bins_.count() + bins_.groups()) * count * 3);
-  else if (sorted)
-    out.scan(offsets, work(arrays, kSums), all + 1, count);
+  if (sorted) emit_offsets(out, arrays, m, true, at_once, work(arrays, kOffsets, counts));
+  if (sorted && tasks && !at_once) emit_tasks(out.program, arrays, m);
   if (m == 0) return;
   if (!gather) {
     launch("place", 1,
@@ -218,12 +215,12 @@ std::array<std::int64_t, kWorkspaces> Kernels::index_workspace_bytes(std::int64_
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
   const bool sorted = parameters_.order != Order::caller;
   const std::int64_t bins = sorted ? bins_.count() : 0;
-  const std::int64_t list = tasks && sorted ? padded(bins_.most_tasks(m) * task) + (bins + 1) * count : 0;
+  const std::int64_t list = tasks && sorted ? padded(bins_.most_tasks(m) * task) + count : 0;
   return {folds_at(m) + padded(3 * 4 * real_bytes()),
           padded(sorted ? m * count : 0),
           padded(std::max(list, sorted ? m * count : 0)),  // first each point's place in its bin
-          padded((bins + 2) * count),
-          padded((bins / 2048 + 2) * count),
+          padded((bins + 2) * count) + padded(sorted ? bins_.state_bytes(m, true, false) : 0),
+          padded(bins_.state_bytes(m, false, true)),
           32,
           padded(0),
           padded(0)};
@@ -241,12 +238,13 @@ void Kernels::emit_index_sort(SortLaunches& out, const Arrays& arrays, std::int6
     const std::string text = std::string(pass == 0 ? nufft_locate_text : "") + nufft_published_text;
     out(name, text + nufft_published_sort_text, constants, blocks(m, 256), 256, 0, std::move(arguments), bytes);
   };
-  out.clear(offsets, ((bins + 1) * count + 7) / 8, status);
+  const std::int64_t counts = padded((bins + 2) * count);
+  out.clear(offsets, sorted ? (counts + bins_.state_bytes(m, true, false)) / 8 : 1, status);
   if (m == 0) return;
   launch("published_points", 0, out.with_points(arrays, m, {kept, folds, offsets, place, status}),
          2 * coordinates + (sorted ? m * count : 0));
   if (!sorted) return;
-  out.scan(offsets, work(arrays, kSums), bins + 1, count);
+  emit_offsets(out, arrays, m, true, false, work(arrays, kOffsets, counts));
   launch("published_index", 1, {kept, folds, offsets, place, work(arrays, kIndex), m}, coordinates + 2 * m * count);
 }
 
@@ -260,7 +258,7 @@ struct Kernels::LevelLaunches {
   LevelLaunches(const SortLaunches& launches, const Kernels& of, const Arrays& arrays, std::int64_t m)
       : out(launches), kernels(of), l(of.bins_.levels(m)) {
     const std::int64_t count = of.shape_.large_counts ? 8 : 4;
-    const std::int64_t sums = padded(((l.all + 1 + 2047) / 2048 + 1) * count);
+    const std::int64_t sums = padded(of.bins_.state_bytes(m, false, true));  // before: the state of emit_offsets
     const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
     offsets = work(arrays, kOffsets), records = work(arrays, kRecords), index = work(arrays, kIndex);
     counts = part(0), starts = l.final ? offsets : part(l.most_coarse), cursors = part(2 * l.most_coarse + 1);
@@ -286,9 +284,10 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   const std::int64_t coordinates = m * shape_.dim * real_bytes();
   const ArgumentStruct coarse{{l.coarse, l.per, l.magic(), l.reach()}};
 
-  // Clearing one word too many is harmless: it is written later.
-  const std::int64_t words = (l.coarse * count + 7) / 8;
-  out.clear(launch.counts, words, launch.status);
+  // Counts, and in front of them the state of emit_offsets. Clearing one word too many is harmless: it is written later.
+  const BufferRef state = work(arrays, kSums);
+  const std::int64_t words = (launch.counts.byte_offset - state.byte_offset + l.coarse * count + 7) / 8;
+  out.clear(state, words, launch.status);
   launch("coarse_count", 0, std::min(blocks(m, kCountPoints), static_cast<std::uint32_t>(4 * shape_.multiprocessors)),
          kCountThreads, kCountPoints, l.most_coarse * 4,
          out.with_points(arrays, m, {coarse, launch.counts, launch.status}), coordinates);
@@ -323,27 +322,6 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   launch("large_count", 5, few, kFineThreads, l.segment, l.counter_bytes, arguments, 0);
   launch("large_scan", 4, few, 256, 256, 8 * count, {launch.starts, launch.befores, launch.offsets, level}, 0);
   launch("large_place", 6, few, kFineThreads, l.segment, l.large_bytes, arguments, 0);
-}
-
-void Kernels::task_kernel(SortLaunches& out, const char* name, int pass, std::uint32_t grid, int threads,
-                          std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
-  out(name, std::string(nufft_block_sums_text) + nufft_tasks_text,
-      fmt::format("#define NUFFT_PASS {}\n#define NUFFT_THREADS {}\n", pass, threads), grid, threads,
-      32 * (shape_.large_counts ? 8 : 4), std::move(arguments), bytes);
-}
-
-void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
-  const std::int64_t count = shape_.large_counts ? 8 : 4;
-  const std::int64_t all = bins_.groups() * bins_.slices(m);
-  const BufferRef offsets = work(arrays, kOffsets), parts = task_parts(arrays, m);
-  if (bins_.groups_in_one_block()) {  // the same kernels for any number of points
-    task_kernel(out, "groups", 2, 1, 1024, {offsets, parts, all}, all * count * 3);
-  } else {
-    task_kernel(out, "count_tasks", 0, blocks(all + 1, 256), 256, {offsets, parts, all}, all * count * 2);
-    out.scan(parts, work(arrays, kSums), all + 1, count);
-  }
-  task_kernel(out, "list_tasks", 1, blocks(bins_.most_tasks(m), 256), 256, {offsets, parts, work(arrays, kTasks), all},
-              all * count * 2);
 }
 
 }  // namespace fourtune::generator::nufft

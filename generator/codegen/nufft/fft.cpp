@@ -60,8 +60,17 @@ std::optional<GpuProgram> inside_grid(fft::EmitOptions options, const GridFft& s
     if (spec.held[at(d)] != 0) held[at(d)] = spec.held[at(d)];
     if (spec.modes[at(d)] > held[at(d)]) return {};
   }
-  const auto layout = [](const std::array<std::int64_t, 3>& n) {
-    return ArrayLayout{{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
+  // The transforms of an interleaved grid lie side by side; groups of them come as one more dimension.
+  const std::int64_t run = spec.interleaved ? spec.batch : 1, dims = spec.dim;
+  const auto of_grid = [&](const std::array<std::int64_t, 3>& n) {
+    const std::int64_t cells = n[0] * n[1] * n[2];
+    return ArrayLayout{{run, run * n[0], run * n[0] * n[1]}, spec.interleaved ? 1 : cells};
+  };
+  const auto of_modes = [&](const std::array<std::int64_t, 3>& n) {
+    const std::int64_t modes = n[0] * n[1] * n[2];
+    ArrayLayout layout{{1, n[0], n[0] * n[1]}, modes};
+    if (dims < 3) layout.stride[at(dims)] = run * modes;
+    return layout;
   };
   fft::PlannedProgram all;
   std::array<std::int64_t, 3> left = to_modes ? held : spec.modes;
@@ -74,7 +83,11 @@ std::optional<GpuProgram> inside_grid(fft::EmitOptions options, const GridFft& s
     fft::EmitOptions line = options;
     left[at(d)] = spec.fine[at(d)];
     line.n = left;
-    line.input = layout(from_modes ? spec.modes : held), line.output = layout(into_modes ? spec.modes : held);
+    line.tile_rank = spec.dim;
+    line.input = from_modes ? of_modes(spec.modes) : of_grid(held);
+    line.output = into_modes ? of_modes(spec.modes) : of_grid(held);
+    if (spec.interleaved) fft::carry_batch(one, line, true);
+    if (spec.groups > 1) line.n[at(spec.dim)] = spec.groups;
     for (int other = 0; other < spec.dim; ++other)
       if (other != d) line.hooks[at(other)] = {};
     fft::PlannedProgram part = fft::plan_passes(one, line);
@@ -87,6 +100,7 @@ std::optional<GpuProgram> inside_grid(fft::EmitOptions options, const GridFft& s
     all.passes.push_back(std::move(pass));
     left[at(d)] = (to_modes ? spec.modes : held)[at(d)];
   }
+  if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;
   return fft::emit_program(all, options);
 }
 
@@ -125,14 +139,14 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
     if (spec.dim < 3) side.stride[at(spec.dim)] = run * modes;
     (to_modes ? options.output : options.input) = side;
   }
+  if (choice.family == GpuFftFamily::plain && spec.inside_grid && spec.dim > 1 && codelets)
+    if (std::optional<GpuProgram> program = inside_grid(options, spec, to_modes)) return *std::move(program);
   if (choice.family == GpuFftFamily::plain && spec.interleaved && codelets) {
     fft::FftPlan plan = fft::plain_plan(options);
     if (!plan.kernels.empty()) fft::carry_batch(plan, options, to_modes);
     if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;  // a dimension that is only carried
     return fft::emit_program(plan, options);
   }
-  if (choice.family == GpuFftFamily::plain && spec.inside_grid && !spec.interleaved && spec.dim > 1 && codelets)
-    if (std::optional<GpuProgram> program = inside_grid(options, spec, to_modes)) return *std::move(program);
   if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);
   fft::FftPlan plan = choice.plan;
   // Neither array can hold the values between two kernels: the array of modes is too small, and the grid may still be

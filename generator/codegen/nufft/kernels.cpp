@@ -9,10 +9,13 @@
 #include "generator/codegen/nufft/launches.h"
 #include "generator/plan/nufft/rules.h"
 #include "launch_order_text.h"
+#include "nufft_block_sums_text.h"
+#include "nufft_clear_text.h"
 #include "nufft_common_text.h"
 #include "nufft_device_text.h"
 #include "nufft_record_text.h"
-#include "nufft_scan_text.h"
+#include "nufft_task_text.h"
+#include "nufft_tasks_text.h"
 
 namespace fourtune::generator::nufft {
 namespace {
@@ -113,7 +116,7 @@ KernelSource Kernels::kernel(const std::string& entry, const std::string& body, 
                              const Block& block, bool with_window) const {
   KernelSource source;
   source.entry = fmt::format("nufft_{}_{}", entry, suffix());
-  source.text = prelude(source.entry, more, with_window) + launch_order_text + nufft_common_text;
+  source.text = prelude(source.entry, more, with_window) + launch_order_text + nufft_task_text + nufft_common_text;
   // Every text that a kernel does not need takes time to read, for one thread of a process at a time.
   if (body.find("Record") != body.npos || body.find("Located") != body.npos) source.text += nufft_record_text;
   source.text += body;
@@ -125,15 +128,28 @@ KernelSource Kernels::kernel(const std::string& entry, const std::string& body, 
   return source;
 }
 
-KernelSource Kernels::scan_kernel(const std::string& name, int pass) const {
+KernelSource Kernels::clear_kernel() const {
+  KernelSource source;
+  source.entry = "nufft_clear";
+  source.text =
+      fmt::format("#define NUFFT_ENTRY {}\n", source.entry) + nufft_device_text + launch_order_text + nufft_clear_text;
+  source.block = {256, 1, 1};
+  return source;
+}
+
+KernelSource Kernels::offsets_kernel() const {
+  constexpr int kThreads = 512;
   const bool large = shape_.large_counts;
   KernelSource source;
-  source.entry = fmt::format("nufft_{}_{}", name, large ? 64 : 32);
-  source.text = fmt::format("typedef {} count;\n#define NUFFT_ENTRY {}\n#define NUFFT_PASS {}\n",
-                            large ? "unsigned long long" : "unsigned", source.entry, pass);
-  source.text += std::string(nufft_device_text) + launch_order_text + nufft_scan_text;
-  source.block = {256, 1, 1};
-  source.shared_bytes = pass == 0 ? 0 : 9 * 8;
+  source.entry = fmt::format("nufft_offsets_{}", large ? 64 : 32);
+  source.text =
+      fmt::format("typedef {} count;\n#define NUFFT_ENTRY {}\n#define NUFFT_THREADS {}\n#define NUFFT_TILE {}\n",
+                  large ? "unsigned long long" : "unsigned", source.entry, kThreads, kTileOfOffsets) +
+      fmt::format("#define NUFFT_ITEMS {}\n", kLongGroup / kThreads);
+  source.text +=
+      std::string(nufft_device_text) + launch_order_text + nufft_block_sums_text + nufft_task_text + nufft_tasks_text;
+  source.block = {kThreads, 1, 1};
+  source.shared_bytes = static_cast<std::uint32_t>(4 * 8 + (32 + 2 * (kTileOfOffsets + 1)) * (large ? 8 : 4));
   return source;
 }
 

@@ -132,24 +132,25 @@ class Kernels {
   KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, const Block& block,
                       bool with_window = true) const;
   std::string suffix() const;
-  // The same for every shape, except for the type of counts (templates/nufft_scan.cuh).
-  KernelSource scan_kernel(const std::string& name, int pass) const;
+  // The same for every shape, except for the type of counts.
+  KernelSource clear_kernel() const;
+  KernelSource offsets_kernel() const;
   // The sort's launches (emit_sort.cpp).
   struct SortLaunches;
   struct LevelLaunches;
-  void emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  void emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool tasks) const;
   void emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const;
   void emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
                          std::int64_t from, std::int64_t step) const;
-  void emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
-  // Stored after the subproblems: the number of subproblems before each group, and their total number.
-  BufferRef task_parts(const Arrays& arrays, std::int64_t m) const;
+  // Makes offsets of counts, or lists the subproblems, or both; `state` is clear (Bins::state_bytes).
+  void emit_offsets(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool sums, bool list,
+                    const BufferRef& state) const;
+  // Stored after the subproblems: their number.
   BufferRef task_total(const Arrays& arrays, std::int64_t m) const;
-  void task_kernel(SortLaunches& out, const char* name, int pass, std::uint32_t grid, int threads,
-                   std::vector<LaunchArgument> arguments, std::int64_t bytes) const;
   int real_bytes() const { return shape_.real_bytes(); }
   std::string window_constants(bool spreads) const;
   KernelSource matrix_interpolator() const;
+  std::int64_t points_of_warp(int lanes, std::int64_t points) const;
   // Deterministic spreading (emit_bounds and emit_within_bounds) of several transforms.
   void launch_fixed(GpuProgram& program, KernelSource source, std::int64_t items, std::vector<LaunchArgument> arguments,
                     std::int64_t bytes) const;

@@ -37,7 +37,7 @@ void Kernels::emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t
                          const BufferRef& counts, const BufferRef& status) const {
   const std::int64_t along = shape_.fine[static_cast<std::size_t>(shape_.dim - 1)];
   const auto clear = [&](const BufferRef& at, std::int64_t words, std::int64_t marks) {
-    const int kernel = add(program, scan_kernel("clear", 0));
+    const int kernel = add(program, clear_kernel());
     program.launches.push_back(
         {kernel, {std::min(blocks(words, 256 * 8), 4096u), 1, 1}, {at, words, status, marks}, "locate", 8 * words, 0});
   };

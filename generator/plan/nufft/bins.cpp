@@ -14,9 +14,7 @@ constexpr int kMostFineBits = 14;
 // the coarse bins are the bins themselves; so are bins that each hold more points than a block sorts.
 constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
 constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
-constexpr std::int64_t kOneBlockGroups = 16384;  // up to this many groups, one block lists the subproblems
-// Up to this many subproblems (and kOneBlockPoints), one block makes the offsets and the list in one launch.
-constexpr std::int64_t kOneBlockTasks = 8192;
+constexpr std::int64_t kListed = 512;  // groups of a block that lists the subproblems alone
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 int bits_of(std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))); }
@@ -57,13 +55,17 @@ std::int64_t Bins::slices(std::int64_t m) const {
 
 std::int64_t Bins::most_tasks(std::int64_t m) const { return std::min(m, groups() * slices(m) + m / parameters_.cap); }
 
-bool Bins::in_one_block(std::int64_t m) const {
-  return m > 0 && m <= kOneBlockPoints && parameters_.slice == 0 &&
-         (parameters_.placement == Placement::scatter || parameters_.placement == Placement::fetch) &&
-         parameters_.order != Order::caller && count() <= kOneBlockGroups && most_tasks(m) <= kOneBlockTasks;
+bool Bins::lists_at_once() const { return count() / groups() <= kLongGroup; }
+
+std::int64_t Bins::tile_of_offsets(bool sums, bool list) const {
+  const std::int64_t group = count() / groups();
+  if (!list) return kTileOfOffsets;
+  return group * (sums ? std::max<std::int64_t>(1, kTileOfOffsets / group) : kListed);
 }
 
-bool Bins::groups_in_one_block() const { return parameters_.slice == 0 && groups() <= kOneBlockGroups; }
+std::int64_t Bins::state_bytes(std::int64_t m, bool sums, bool list) const {
+  return 8 + 16 * ceil_div(count() * slices(m), tile_of_offsets(sums, list));
+}
 
 SortLevels Bins::levels(std::int64_t m) const {
   const std::int64_t count_bytes = shape_.large_counts ? 8 : 4, words = 4 * layout_.words;

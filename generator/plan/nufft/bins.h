@@ -30,7 +30,8 @@ struct SortLevels {
   std::int64_t magic() const { return ((std::int64_t{1} << reach()) + per - 1) / per; }
 };
 
-inline constexpr std::int64_t kOneBlockPoints = std::int64_t{1} << 20;  // the most for Bins::in_one_block
+// Bins of a block that makes offsets, and the most where these are whole groups.
+inline constexpr std::int64_t kTileOfOffsets = 2048, kLongGroup = 4096;
 
 class Bins {
  public:
@@ -45,9 +46,13 @@ class Bins {
   int slide() const { return slide_; }            // dimension whose bins are adjacent; 0: none
   const RecordLayout& layout() const { return layout_; }
   SortLevels levels(std::int64_t m) const;
-  // Whether one block makes both the offsets (from the counts) and the subproblems in one launch: few bins and points.
-  bool in_one_block(std::int64_t m) const;
-  bool groups_in_one_block() const;
+  // Whether one launch makes offsets of counts and lists the subproblems: its blocks take whole groups, so not where
+  // these are long.
+  bool lists_at_once() const;
+  // Bins that a block of such a launch takes; sums: counts become offsets, list: subproblems are listed.
+  std::int64_t tile_of_offsets(bool sums, bool list) const;
+  // Bytes by which the blocks of such a launch tell each other what lies before them: a ticket, and two words each.
+  std::int64_t state_bytes(std::int64_t m, bool sums, bool list) const;
 
  private:
   Shape shape_;

@@ -16,10 +16,11 @@ namespace {
 using nufft::Interpolate;
 using nufft::Spread;
 
-constexpr double kLaunch = 3e-6;       // seconds
-constexpr double kFftShare = 0.7;      // share of the bandwidth that FFT kernels reach
-constexpr double kOtherRadices = 1.2;  // factor for lengths that are not powers of two
-constexpr double kCache = 48e6;        // largest grid in bytes that stays in the L2 cache
+constexpr double kLaunch = 3e-6;                         // seconds
+constexpr double kFftShare = 0.7;                        // share of the bandwidth that FFT kernels reach
+constexpr double kOtherRadices = 1.2;                    // factor for lengths that are not powers of two
+constexpr double kCache = 48e6;                          // largest grid in bytes that stays in the L2 cache
+constexpr double kMostLine = 8192, kMostStrided = 1024;  // longest lines along x, and others, of one FFT kernel
 
 // Speed of this device relative to the measured one: by its traits, and by its rates where it is calibrated.
 struct Speed {
@@ -255,8 +256,9 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
         out.interp = {dim, plan.window.width, problem.precision, fine, m, gpu_nufft::share_of(problem.points, dim)};
   }
   out.fft = fft_of(plan.gpu().fft, dim, modes, fine, held, out.spread.complex_bytes());
-  // In one dimension, and between the grids of a type 3, the FFT needs a workspace.
-  const double copies = problem.type == 3 ? 1.5 : dim == 1 ? 2 : 1;
+  // In one dimension, between the grids of a type 3, and where a line takes two kernels, the FFT needs a workspace.
+  const bool long_lines = fine[0] > kMostLine || fine[1] > kMostStrided || fine[2] > kMostStrided;
+  const double copies = problem.type == 3 ? 1.5 : dim == 1 ? 2 : long_lines ? 1 + modes[0] / fine[0] : 1;
   out.grids = (product(held) * copies + (problem.type == 3 ? product(modes) : 0)) * out.spread.complex_bytes();
   return out;
 }

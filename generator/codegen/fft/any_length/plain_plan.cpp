@@ -367,6 +367,7 @@ void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first) {
   Kernel& kernel = to_first ? plan.kernels.front() : plan.kernels.back();
   std::size_t rank = options.n.size();
   while (rank > 1 && options.n[rank - 1] == 1) --rank;
+  if (options.tile_rank > 0) rank = static_cast<std::size_t>(options.tile_rank);
   std::int64_t product = 1;
   std::vector<int> radices;
   for (const SubFft& sub : kernel.subs) product *= sub.radix, radices.push_back(sub.radix);

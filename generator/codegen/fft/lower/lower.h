@@ -35,6 +35,9 @@ struct EmitOptions {
   Precision precision = Precision::f32;
   int sign = -1;
   std::int64_t batch = 1;
+  // Dimensions that come before the batch in tiles; 0: those that the plan transforms. More where the plan is for one of
+  // several dimensions, and its tiles carry neighbours along the others.
+  int tile_rank = 0;
   bool in_place = false;
   bool last_first = false;  // plain plans start with the last dimension, not with x
   double scale = 1;

@@ -73,8 +73,9 @@ std::int64_t Planner::tile_cut(int d, int k) const {
 }
 
 int Planner::tile_along(int d, int k) const {
-  if (d < batch_axis && d >= rank(plan_)) return 1;
-  return std::max(1, with(k).tile[at(d < batch_axis ? d : rank(plan_))]);
+  const int dims = std::max(rank(plan_), options_.tile_rank);
+  if (d < batch_axis && d >= dims) return 1;
+  return std::max(1, with(k).tile[at(d < batch_axis ? d : dims)]);
 }
 
 }  // namespace fourtune::generator::fft
