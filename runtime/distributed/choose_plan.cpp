@@ -102,9 +102,11 @@ class Chooser {
       return false;
     }
     chosen.plan = found->plan;
-    if (!crew_.means.why_not(chosen.plan.exchange).empty())
+    if (!crew_.means.why_not(chosen.plan.exchange).empty()) {
       chosen.plan.exchange =
           chosen.plan.decomposition == Decomposition::replicated ? Exchange::host : crew_.means.best();
+      chosen.plan.kept = Kept::apart;
+    }
     chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
     return true;
   }
@@ -255,7 +257,8 @@ class Chooser {
       if (forced_.exchange) throw Error(Status::invalid_plan, "ranks=slabs: exchange= is for the slabs of GPUs");
       return;
     }
-    const std::string why_not = no_kernels(plan.local, problem_, crew_.ranks);
+    plan.kept = forced_.kept.value_or(Kept::apart);
+    const std::string why_not = no_kernels(plan.local, problem_, crew_.ranks, plan.kept);
     Exchange best = crew_.means.best();
     if (best == Exchange::peer && why_not.empty() && kernels_pay(problem_, crew_.ranks)) best = Exchange::kernels;
     if (forced_.chunks && *forced_.chunks != Chunks{} && best == Exchange::kernels) best = Exchange::peer;
@@ -263,6 +266,14 @@ class Chooser {
     require_means(plan.exchange);
     if (plan.exchange == Exchange::kernels && !why_not.empty())
       throw Error(Status::invalid_plan, "exchange=kernels: " + why_not);
+    if (takes_too_much(plan)) plan.exchange = Exchange::kernels, plan.kept = Kept::grid;
+  }
+  // Whether the GPU with the least memory cannot hold what this plan takes, and keeping planes in the grid would help.
+  bool takes_too_much(const RankPlan& plan) const {
+    const bool free = !forced_.kept && (!forced_.exchange || forced_.exchange == Exchange::kernels) && !forced_.chunks;
+    return free && problem_.kind == Kind::nufft && crew_.ranks > 1 && crew_.device_bytes > 0 &&
+           crew_.means.no_peer.empty() && no_kernels(plan.local, problem_, crew_.ranks, Kept::grid).empty() &&
+           device_slab_bytes(plan, problem_, crew_.ranks) > static_cast<double>(crew_.device_bytes);
   }
   void require_means(Exchange way) const {
     if (const std::string& why = crew_.means.why_not(way); !why.empty())
@@ -308,14 +319,15 @@ ChosenPlan choose_on_first(const Crew& crew, const Problem& problem, const Devic
   return Chooser(crew, problem, traits, options, lookup).choose();
 }
 
-ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, const Problem& problem,
-                       const DeviceTraits& traits, const Options& options) {
+ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, std::int64_t device_bytes,
+                       const Problem& problem, const DeviceTraits& traits, const Options& options) {
   ChosenPlan chosen;
   std::string text;
   ranks.together([&] {
     if (ranks.rank() != 0) return;
     const auto lookup = shared_lookup(options);
-    chosen = choose_on_first({ranks.size(), ranks.machines(), means}, problem, traits, options, lookup.get());
+    chosen =
+        choose_on_first({ranks.size(), ranks.machines(), means, device_bytes}, problem, traits, options, lookup.get());
     text = to_text(chosen.plan, problem);
   });
   ranks.take_first(text);
@@ -327,6 +339,7 @@ ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, co
     chosen.plan.grid = first.grid.value_or(RankGrid{1, ranks.size()});
     chosen.plan.chunks = first.chunks.value_or(Chunks{});
     chosen.plan.exchange = first.exchange.value_or(Exchange::host);
+    chosen.plan.kept = first.kept.value_or(Kept::apart);
     chosen.plan.replicated = chosen.plan.decomposition == Decomposition::replicated ? first.local : "";
     if (chosen.plan.decomposition == Decomposition::replicated) return;
     chosen.plan.local = generator::parse_plan(first.local, problem);

@@ -1,6 +1,7 @@
 // What moves data between the GPUs of a crew: which ways there are, and which one is taken where nobody says.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "runtime/distributed/rank_plan.h"
@@ -24,5 +25,7 @@ struct ExchangeMeans {
 
 // Collective. `streams`: of this rank's device, which has this number in its process.
 ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams);
+// Collective. The least that ranks can allocate on their GPUs, which some may share; 0: nobody knows.
+std::int64_t least_device_bytes(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams);
 
 }  // namespace fourtune::runtime::distributed
