@@ -252,7 +252,7 @@ class Chooser {
             n);
     return {};
   }
-  void choose_exchange(RankPlan& plan) const {
+  void choose_exchange(RankPlan& plan) {
     if (!generator::is_gpu(plan.local.backend)) {
       if (forced_.exchange) throw Error(Status::invalid_plan, "ranks=slabs: exchange= is for the slabs of GPUs");
       return;
@@ -266,7 +266,10 @@ class Chooser {
     require_means(plan.exchange);
     if (plan.exchange == Exchange::kernels && !why_not.empty())
       throw Error(Status::invalid_plan, "exchange=kernels: " + why_not);
-    if (takes_too_much(plan)) plan.exchange = Exchange::kernels, plan.kept = Kept::grid;
+    if (!takes_too_much(plan)) return;
+    notes_ += fmt::format("kept=grid: otherwise a rank would hold about {:.3g} bytes, and {:.3g} are free on each GPU\n",
+                          device_slab_bytes(plan, problem_, crew_.ranks), static_cast<double>(crew_.device_bytes));
+    plan.exchange = Exchange::kernels, plan.kept = Kept::grid;
   }
   // Whether the GPU with the least memory cannot hold what this plan takes, and keeping planes in the grid would help.
   bool takes_too_much(const RankPlan& plan) const {
