@@ -35,7 +35,7 @@ std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, co
     if (generator::is_gpu(traits.backend)) return "a type 3 on GPUs is computed by replicated plans";
     if (deterministic) return "slabs of a type 3 are single layers, whose sums depend on the number of ranks";
   }
-  if (problem.kind == Kind::nufft && generator::is_gpu(traits.backend) != means.gpus)
+  if (problem.kind == Kind::nufft && (means.mixed || generator::is_gpu(traits.backend) != means.gpus))
     return "some ranks have GPUs, and others have none";
   return {};
 }
@@ -267,8 +267,9 @@ class Chooser {
     if (plan.exchange == Exchange::kernels && !why_not.empty())
       throw Error(Status::invalid_plan, "exchange=kernels: " + why_not);
     if (!takes_too_much(plan)) return;
-    notes_ += fmt::format("kept=grid: otherwise a rank would hold about {:.3g} bytes, and {:.3g} are free on each GPU\n",
-                          device_slab_bytes(plan, problem_, crew_.ranks), static_cast<double>(crew_.device_bytes));
+    notes_ +=
+        fmt::format("kept=grid: otherwise a rank would hold about {:.3g} bytes, and {:.3g} are free on each GPU\n",
+                    device_slab_bytes(plan, problem_, crew_.ranks), static_cast<double>(crew_.device_bytes));
     plan.exchange = Exchange::kernels, plan.kept = Kept::grid;
   }
   // Whether the GPU with the least memory cannot hold what this plan takes, and keeping planes in the grid would help.

@@ -68,10 +68,12 @@ struct DistributedTransform::State {
       }
     });
     if (problem.kind == Kind::fft) ranks.require_same(traits.backend, "the backend of an fft");
-    on_gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
+    const std::int64_t gpus = ranks.sum(streams ? 1 : 0);
+    on_gpus = gpus == ranks.size();
     device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
     if (on_gpus)
       means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), options.device, *streams);
+    means.mixed = gpus > 0 && !on_gpus;
     if (problem.kind == Kind::fft) bind();
   }
 
