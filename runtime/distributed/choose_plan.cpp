@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "db/lookup.h"
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "runtime/backends/families.h"
@@ -29,12 +31,9 @@ generator::Plan fft_plan(const DeviceTraits& traits) {
 }
 
 // Why a problem with these options is replicated, or not; empty: it may be slabs.
-std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means,
-                          bool deterministic) {
-  if (problem.kind == Kind::nufft && problem.type == 3) {
-    if (generator::is_gpu(traits.backend)) return "a type 3 on GPUs is computed by replicated plans";
-    if (deterministic) return "slabs of a type 3 are single layers, whose sums depend on the number of ranks";
-  }
+std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means) {
+  if (problem.kind == Kind::nufft && problem.type == 3 && generator::is_gpu(traits.backend))
+    return "a type 3 on GPUs is computed by replicated plans";
   if (problem.kind == Kind::nufft && (means.mixed || generator::is_gpu(traits.backend) != means.gpus))
     return "some ranks have GPUs, and others have none";
   return {};
@@ -46,7 +45,7 @@ class Chooser {
           const db::Lookup* lookup)
       : crew_(crew), problem_(problem), traits_(traits), options_(options), lookup_(lookup) {
     forced_ = parse_forced(options.plan, problem);
-    no_slabs_ = why_not_slabs(problem, traits, crew.means, options.deterministic);
+    no_slabs_ = why_not_slabs(problem, traits, crew.means);
   }
 
   ChosenPlan choose() {
@@ -294,10 +293,14 @@ class Chooser {
     require_families(plan);
     return plan;
   }
-  // Where bits must not depend on the number of ranks, the plan must not depend on this rank's number of cores.
+  // Where bits must not depend on the number of ranks, the plan must not depend on this rank's number of cores, nor on
+  // what is free. Else a grid that fits no GPU's free memory is as small as it can be.
   DeviceTraits chooser_traits() const {
     DeviceTraits traits = traits_;
-    if (options_.deterministic) traits.cores = 1;
+    if (options_.deterministic)
+      traits.cores = 1;
+    else if (generator::is_gpu(traits.backend) && crew_.device_bytes > 0)
+      traits.memory_bytes = std::min(traits.memory_bytes, crew_.device_bytes);
     return traits;
   }
 

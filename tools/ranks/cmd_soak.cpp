@@ -79,7 +79,7 @@ class RanksHunt {
       one.problem.place = Place::out;
       one.problem.order = SpectrumOrder::natural;
       one.problem.input_layout = one.problem.output_layout = std::nullopt;
-    } else if (one.problem.type == 3) {
+    } else if (one.problem.type == 3 && device_) {
       one.deterministic = false;  // refused
     }
     one.threads = 1 + static_cast<int>(random_.below(2));

@@ -23,6 +23,7 @@ namespace {
 using runtime::distributed::Crew;
 using runtime::distributed::Exchange;
 using runtime::distributed::Kept;
+using runtime::distributed::RankPlan;
 
 const char* const kToken = "nufft:type=1,n=32x32x32,m=40000,prec=f64,tol=1e-6";
 
@@ -136,6 +137,12 @@ TEST(RankPlanning, PlanesAreKeptInTheGridWhereMemoryIsShort) {
   EXPECT_EQ(plan(84e9).exchange, Exchange::kernels);
   EXPECT_LE(device_slab_bytes(plan(84e9), large, 2), 84e9);
   EXPECT_EQ(plan(139e9).kept, Kept::apart);
+  // So does a larger GPU of which others have the rest.
+  const RankPlan shared =
+      choose_on_first(gpus_that_see_each_other(2, 84e9), large, *generator::known_device("h200"), options, nullptr)
+          .plan;
+  EXPECT_EQ(shared.kept, Kept::grid);
+  EXPECT_LE(device_slab_bytes(shared, large, 2), 84e9);
   EXPECT_EQ(plan(0).kept, Kept::apart);  // nobody knows how much there is
   options.plan = "ranks=slabs(exchange=kernels,kept=apart)";
   EXPECT_EQ(plan(84e9).kept, Kept::apart);
