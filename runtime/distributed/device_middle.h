@@ -57,7 +57,7 @@ class DeviceMiddle {
   }
   // Of planes that other ranks have, an address that only kernels understand (gpu::ProgramSet::Ranks).
   Complex* columns_at(std::int64_t place) const {
-    if (own_planes_ != nullptr) return before(own_planes_, pieces_.planes_begin() - pieces_.columns_begin());
+    if (own_planes_ != nullptr) return own_planes_ - (pieces_.planes_begin() - pieces_.columns_begin());
     return joined_ ? at(by_planes_) + place * whole_ + pieces_.columns_begin()
                    : at(by_columns_) + place * pieces_.columns_elements();
   }
@@ -90,11 +90,6 @@ class DeviceMiddle {
     if (!to_columns) std::swap(blocks_.own_from, blocks_.own_to);
   }
 
-  // So many elements before; maybe outside any array.
-  static Complex* before(Complex* at, std::int64_t elements) {
-    return reinterpret_cast<Complex*>(reinterpret_cast<std::uintptr_t>(at) -
-                                      static_cast<std::uintptr_t>(elements) * sizeof(Complex));
-  }
   static Complex* at(const DeviceArray& array) { return static_cast<Complex*>(array.data()); }
   std::int64_t whole_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
 

@@ -227,23 +227,29 @@ class GpuNufftSlabs final : public RankExecutor {
     peers_.open(pipeline_.middle().joined_array());
     begins_.clear();
     for (std::size_t r = 0; r < peers_.all().size(); ++r)
-      begins_.push_back(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(peers_.all()[r]) -
-                                                static_cast<std::uintptr_t>(pieces_[r].first)));
+      begins_.push_back(static_cast<char*>(peers_.all()[r]) - pieces_[r].first);
     ffts_.look({begins_, ranks_.rank(), pieces_});
   }
   // So many planes at a time that what lies between their two dimensions takes little memory, in the order in which
   // kept planes in the memory of the grid overwrite, or are overwritten by, what is not needed any more: a kept plane lies
   // before the one that it is kept of, and is smaller.
   std::vector<cpu::LineRange> plane_pieces(cpu::LineRange which, bool to_modes) const {
-    const std::int64_t bytes = which.count * plane_ * kElement;
-    std::int64_t count =
-        std::clamp<std::int64_t>((bytes + piece_bytes - 1) / piece_bytes, 1, std::max<std::int64_t>(which.count, 1));
-    if (one_by_one_[to_modes]) count = which.count;
-    const Split parts = Split::even(which.count, static_cast<int>(count));
+    std::vector<cpu::LineRange> pieces = pieces_of(which, one_by_one_[to_modes] ? piece_bytes : plane_ * kElement);
+    if (kept_in_grid_ && !to_modes) std::reverse(pieces.begin(), pieces.end());
+    return pieces;
+  }
+  // The same of columns, whose lines may take two kernels; each column by itself where bits must not depend on the ranks.
+  std::vector<cpu::LineRange> column_pieces(cpu::LineRange which) const {
+    return pieces_of(which, options_.deterministic ? piece_bytes : run_ * slab_.cells * kElement);
+  }
+  // Pieces of at most piece_bytes, or of one item. None of nothing.
+  static std::vector<cpu::LineRange> pieces_of(cpu::LineRange which, std::int64_t item_bytes) {
     std::vector<cpu::LineRange> pieces;
+    if (which.count == 0) return pieces;
+    const std::int64_t most = std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, item_bytes));
+    const Split parts = Split::even(which.count, static_cast<int>((which.count + most - 1) / most));
     for (int part = 0; part < parts.parts(); ++part)
       pieces.push_back({which.first + parts.begin(part), parts.size(part)});
-    if (kept_in_grid_ && !to_modes) std::reverse(pieces.begin(), pieces.end());
     return pieces;
   }
   // Planes and lines of one transform, in this order or the other one.
@@ -308,7 +314,6 @@ class GpuNufftSlabs final : public RankExecutor {
     if (options_.deterministic && !agreed_) agree(none);  // the others do
   }
 
-  std::int64_t lines_step(std::int64_t columns) const { return (options_.deterministic ? 1 : columns) * run_; }
   void make_ffts(int sign, bool to_modes) {
     const GpuSlabFfts::Strides strides{lines_count_, pipeline_.middle().pieces().columns_stride()};
     one_by_one_[to_modes] = false;
@@ -319,22 +324,21 @@ class GpuNufftSlabs final : public RankExecutor {
         else if (ffts_.prepare_planes_inside(piece.count, sign, to_modes) < piece.count)
           one_by_one_[to_modes] = true;
       }
-      if (pipeline_.columns(c).count > 0)
-        ffts_.prepare_lines(lines_step(pipeline_.columns(c).count), strides, sign, to_modes);
+      for (const cpu::LineRange& piece : column_pieces(pipeline_.columns(c)))
+        ffts_.prepare_lines(piece.count * run_, strides, sign, to_modes);
     }
     pipeline_.middle().reserve(to_modes);
   }
   void transform_lines(Complex* work, char* modes, cpu::LineRange columns, const Chunk& now, bool to_modes) {
-    if (columns.count == 0) return;
-    const std::int64_t step = lines_step(columns.count), end = (columns.first + columns.count) * run_;
-    for (std::int64_t at = columns.first * run_; at < end; at += step)
-      ffts_.lines(work + at, modes + at * kElement, step, now.sign, to_modes);
+    for (const cpu::LineRange& piece : column_pieces(columns)) {
+      const std::int64_t at = piece.first * run_;
+      ffts_.lines(work + at, modes + at * kElement, piece.count * run_, now.sign, to_modes);
+    }
   }
   void transform_planes(std::int64_t b, Complex* work, cpu::LineRange which, const Chunk& now, bool to_modes) {
     for (const cpu::LineRange& piece : plane_pieces(which, to_modes))
-      if (piece.count > 0)
-        ffts_.planes(own_plane(b, piece.first), work + piece.first * run_ * columns_.items(), piece.count, now.sign,
-                     to_modes);
+      ffts_.planes(own_plane(b, piece.first), work + piece.first * run_ * columns_.items(), piece.count, now.sign,
+                   to_modes);
   }
 
   bool fetches() const { return own_planes() > 0 && !slab_.whole(ranks_.rank()) && slab_.shared > 0; }

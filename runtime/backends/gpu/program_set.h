@@ -85,9 +85,7 @@ class ProgramSet {
     std::array<int, 2> alignment{1, 1};
   };
   // Where a rank holds a piece, the array that it is a piece of may begin outside any memory.
-  static std::byte* moved(std::byte* at, std::int64_t bytes) {
-    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(bytes));
-  }
+  static std::byte* moved(std::byte* at, std::int64_t bytes) { return at + bytes; }
   static std::int64_t distance(const void* from, const void* to) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from));
   }
