@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "db/lookup.h"
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "runtime/backends/families.h"
@@ -29,13 +31,10 @@ generator::Plan fft_plan(const DeviceTraits& traits) {
 }
 
 // Why a problem with these options is replicated, or not; empty: it may be slabs.
-std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means,
-                          bool deterministic) {
-  if (problem.kind == Kind::nufft && problem.type == 3) {
-    if (generator::is_gpu(traits.backend)) return "a type 3 on GPUs is computed by replicated plans";
-    if (deterministic) return "slabs of a type 3 are single layers, whose sums depend on the number of ranks";
-  }
-  if (problem.kind == Kind::nufft && generator::is_gpu(traits.backend) != means.gpus)
+std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means) {
+  if (problem.kind == Kind::nufft && problem.type == 3 && generator::is_gpu(traits.backend))
+    return "a type 3 on GPUs is computed by replicated plans";
+  if (problem.kind == Kind::nufft && (means.mixed || generator::is_gpu(traits.backend) != means.gpus))
     return "some ranks have GPUs, and others have none";
   return {};
 }
@@ -46,7 +45,7 @@ class Chooser {
           const db::Lookup* lookup)
       : crew_(crew), problem_(problem), traits_(traits), options_(options), lookup_(lookup) {
     forced_ = parse_forced(options.plan, problem);
-    no_slabs_ = why_not_slabs(problem, traits, crew.means, options.deterministic);
+    no_slabs_ = why_not_slabs(problem, traits, crew.means);
   }
 
   ChosenPlan choose() {
@@ -102,9 +101,11 @@ class Chooser {
       return false;
     }
     chosen.plan = found->plan;
-    if (!crew_.means.why_not(chosen.plan.exchange).empty())
+    if (!crew_.means.why_not(chosen.plan.exchange).empty()) {
       chosen.plan.exchange =
           chosen.plan.decomposition == Decomposition::replicated ? Exchange::host : crew_.means.best();
+      chosen.plan.kept = Kept::apart;
+    }
     chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
     return true;
   }
@@ -250,12 +251,13 @@ class Chooser {
             n);
     return {};
   }
-  void choose_exchange(RankPlan& plan) const {
+  void choose_exchange(RankPlan& plan) {
     if (!generator::is_gpu(plan.local.backend)) {
       if (forced_.exchange) throw Error(Status::invalid_plan, "ranks=slabs: exchange= is for the slabs of GPUs");
       return;
     }
-    const std::string why_not = no_kernels(plan.local, problem_, crew_.ranks);
+    plan.kept = forced_.kept.value_or(Kept::apart);
+    const std::string why_not = no_kernels(plan.local, problem_, crew_.ranks, plan.kept);
     Exchange best = crew_.means.best();
     if (best == Exchange::peer && why_not.empty() && kernels_pay(problem_, crew_.ranks)) best = Exchange::kernels;
     if (forced_.chunks && *forced_.chunks != Chunks{} && best == Exchange::kernels) best = Exchange::peer;
@@ -263,6 +265,18 @@ class Chooser {
     require_means(plan.exchange);
     if (plan.exchange == Exchange::kernels && !why_not.empty())
       throw Error(Status::invalid_plan, "exchange=kernels: " + why_not);
+    if (!takes_too_much(plan)) return;
+    notes_ +=
+        fmt::format("kept=grid: otherwise a rank would hold about {:.3g} bytes, and {:.3g} are free on each GPU\n",
+                    device_slab_bytes(plan, problem_, crew_.ranks), static_cast<double>(crew_.device_bytes));
+    plan.exchange = Exchange::kernels, plan.kept = Kept::grid;
+  }
+  // Whether the GPU with the least memory cannot hold what this plan takes, and keeping planes in the grid would help.
+  bool takes_too_much(const RankPlan& plan) const {
+    const bool free = !forced_.kept && (!forced_.exchange || forced_.exchange == Exchange::kernels) && !forced_.chunks;
+    return free && problem_.kind == Kind::nufft && crew_.ranks > 1 && crew_.device_bytes > 0 &&
+           crew_.means.no_peer.empty() && no_kernels(plan.local, problem_, crew_.ranks, Kept::grid).empty() &&
+           device_slab_bytes(plan, problem_, crew_.ranks) > static_cast<double>(crew_.device_bytes);
   }
   void require_means(Exchange way) const {
     if (const std::string& why = crew_.means.why_not(way); !why.empty())
@@ -279,10 +293,14 @@ class Chooser {
     require_families(plan);
     return plan;
   }
-  // Where bits must not depend on the number of ranks, the plan must not depend on this rank's number of cores.
+  // Where bits must not depend on the number of ranks, the plan must not depend on this rank's number of cores, nor on
+  // what is free. Else a grid that fits no GPU's free memory is as small as it can be.
   DeviceTraits chooser_traits() const {
     DeviceTraits traits = traits_;
-    if (options_.deterministic) traits.cores = 1;
+    if (options_.deterministic)
+      traits.cores = 1;
+    else if (generator::is_gpu(traits.backend) && crew_.device_bytes > 0)
+      traits.memory_bytes = std::min(traits.memory_bytes, crew_.device_bytes);
     return traits;
   }
 
@@ -308,14 +326,15 @@ ChosenPlan choose_on_first(const Crew& crew, const Problem& problem, const Devic
   return Chooser(crew, problem, traits, options, lookup).choose();
 }
 
-ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, const Problem& problem,
-                       const DeviceTraits& traits, const Options& options) {
+ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, std::int64_t device_bytes,
+                       const Problem& problem, const DeviceTraits& traits, const Options& options) {
   ChosenPlan chosen;
   std::string text;
   ranks.together([&] {
     if (ranks.rank() != 0) return;
     const auto lookup = shared_lookup(options);
-    chosen = choose_on_first({ranks.size(), ranks.machines(), means}, problem, traits, options, lookup.get());
+    chosen =
+        choose_on_first({ranks.size(), ranks.machines(), means, device_bytes}, problem, traits, options, lookup.get());
     text = to_text(chosen.plan, problem);
   });
   ranks.take_first(text);
@@ -327,6 +346,7 @@ ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, co
     chosen.plan.grid = first.grid.value_or(RankGrid{1, ranks.size()});
     chosen.plan.chunks = first.chunks.value_or(Chunks{});
     chosen.plan.exchange = first.exchange.value_or(Exchange::host);
+    chosen.plan.kept = first.kept.value_or(Kept::apart);
     chosen.plan.replicated = chosen.plan.decomposition == Decomposition::replicated ? first.local : "";
     if (chosen.plan.decomposition == Decomposition::replicated) return;
     chosen.plan.local = generator::parse_plan(first.local, problem);

@@ -15,17 +15,22 @@ class DeviceMiddle {
   using Complex = std::complex<T>;
 
  public:
-  // Throws Error{out_of_memory | size_overflow}; does not communicate. The exchange outlives this.
+  // Throws Error{out_of_memory | size_overflow}; does not communicate. The exchange outlives this. own_planes: of a joined
+  // array, whose other planes other ranks have (Kept::grid), the part that is here; nothing is allocated then.
   void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
-            const TranspositionMemory& held, DeviceExchange& exchange, const DeviceCopy& memory) {
+            const TranspositionMemory& held, DeviceExchange& exchange, const DeviceCopy& memory,
+            void* own_planes = nullptr) {
     ranks_ = ranks.size();
+    own_planes_ = static_cast<Complex*>(own_planes);
     TranspositionShape own = shape;
-    own.joined = ranks_ <= kMostJoined;
+    own.joined = ranks_ <= kMostJoined || own_planes != nullptr;
     joined_ = own.joined;
     pieces_ = TranspositionPieces(ranks.rank(), own, chunks);
     exchange_ = &exchange;
     held_ = held;
     whole_ = shape.planes.items() * shape.columns.items() * shape.run;
+    planes_bytes_ = columns_bytes_ = 0;
+    if (own_planes != nullptr) return;
     planes_bytes_ = checked_multiply(joined_ ? whole_ * shape.element : pieces_.planes_bytes(), held.arrays, "planes");
     columns_bytes_ = joined_ ? 0 : checked_multiply(pieces_.columns_bytes(), held.arrays, "columns");
     memory.resize(by_planes_, planes_bytes_);
@@ -43,13 +48,16 @@ class DeviceMiddle {
   bool trivial() const { return ranks_ == 1; }
   std::int64_t bytes() const { return planes_bytes_ + columns_bytes_; }
 
-  // Where both sides lie in one array: the first one.
-  void* joined_array() const { return by_planes_.data(); }
+  // Where both sides lie in one array: what this rank has of the first one.
+  void* joined_array() const { return own_planes_ != nullptr ? own_planes_ : by_planes_.data(); }
   std::int64_t joined_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
   Complex* planes_at(std::int64_t place) const {
+    if (own_planes_ != nullptr) return own_planes_;
     return at(by_planes_) + (joined_ ? place * whole_ + pieces_.planes_begin() : place * pieces_.planes_elements());
   }
+  // Of planes that other ranks have, an address that only kernels understand (gpu::ProgramSet::Ranks).
   Complex* columns_at(std::int64_t place) const {
+    if (own_planes_ != nullptr) return own_planes_ - (pieces_.planes_begin() - pieces_.columns_begin());
     return joined_ ? at(by_planes_) + place * whole_ + pieces_.columns_begin()
                    : at(by_columns_) + place * pieces_.columns_elements();
   }
@@ -92,6 +100,7 @@ class DeviceMiddle {
   std::int64_t planes_bytes_ = 0, columns_bytes_ = 0;
   TranspositionPieces pieces_;
   DeviceExchange* exchange_ = nullptr;
+  Complex* own_planes_ = nullptr;
   DeviceArray by_planes_, by_columns_;
   DeviceBlocks blocks_;  // kept for their memory
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "fourtune/distributed.h"
 #include "runtime/arguments.h"
@@ -67,10 +68,12 @@ struct DistributedTransform::State {
       }
     });
     if (problem.kind == Kind::fft) ranks.require_same(traits.backend, "the backend of an fft");
-    on_gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
+    const std::int64_t gpus = ranks.sum(streams ? 1 : 0);
+    on_gpus = gpus == ranks.size();
     device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
     if (on_gpus)
       means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), options.device, *streams);
+    means.mixed = gpus > 0 && !on_gpus;
     if (problem.kind == Kind::fft) bind();
   }
 
@@ -92,8 +95,9 @@ struct DistributedTransform::State {
   runtime::distributed::ExchangeMeans means;
   std::unique_ptr<runtime::distributed::NcclRanks> nccl;
   runtime::distributed::ChosenPlan chosen;
-  bool on_gpus = false;        // all ranks have one
-  bool device_memory = false;  // which has separate memory
+  bool on_gpus = false;                      // all ranks have one
+  bool device_memory = false;                // which has separate memory
+  std::optional<std::int64_t> device_bytes;  // that all ranks' GPUs have for points and grids, before they have any
   std::string plan_text;
   std::unique_ptr<runtime::distributed::RankExecutor> executor;
   bool points_set = false;
@@ -106,7 +110,12 @@ struct DistributedTransform::State {
 
   void bind() {
     namespace distributed = runtime::distributed;
-    chosen = distributed::choose_plan(ranks, means, problem, traits, options);
+    if (!device_bytes)
+      device_bytes =
+          on_gpus && problem.kind == Kind::nufft
+              ? distributed::least_device_bytes(ranks, runtime::find_backend(options.backend), options.device, *streams)
+              : 0;
+    chosen = distributed::choose_plan(ranks, means, *device_bytes, problem, traits, options);
     const std::string text = distributed::to_text(chosen.plan, problem);
     if (executor && text == plan_text) return;
     end_executor();

@@ -104,6 +104,17 @@ Exchange ExchangeMeans::best() const {
   return no_nccl.empty() ? Exchange::nccl : no_mpi.empty() ? Exchange::mpi : Exchange::host;
 }
 
+std::int64_t least_device_bytes(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams) {
+  std::int64_t free = 0;
+  std::string identity;
+  ranks.together([&] { free = backend.memory(device)->free_bytes(), identity = streams.identity(); });
+  const std::int64_t own = digest(identity);
+  const std::vector<std::int64_t> devices = ranks.of_all(own);
+  free /= std::count(devices.begin(), devices.end(), own);
+  const std::vector<std::int64_t> all = ranks.of_all(free);
+  return *std::min_element(all.begin(), all.end());
+}
+
 ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams) {
   ExchangeMeans means;
   means.gpus = true;

@@ -41,6 +41,7 @@ class GpuJoinedFft final : public RankExecutor {
         programs_(programs_of(device)) {
     const TranspositionShape& middle = of_.middle;
     whole_ = checked_multiply(middle.planes.items() * middle.columns.items(), middle.run * middle.element, "planes");
+    pieces_.assign(static_cast<std::size_t>(ranks.size()), {0, whole_});
     memory_.resize(joined_, whole_);
     make(false);
   }
@@ -126,7 +127,7 @@ class GpuJoinedFft final : public RankExecutor {
 
   // As GpuFftSlabs: each column by itself where bits must not depend on the ranks.
   std::int64_t lines_step() const { return deterministic_ ? of_.middle.run : of_.lines; }
-  gpu::ProgramSet::Ranks ranks() const { return {peers_.all(), ranks_.rank(), whole_}; }
+  gpu::ProgramSet::Ranks ranks() const { return {peers_.all(), ranks_.rank(), pieces_}; }
   char* joined() const { return static_cast<char*>(joined_.data()); }
 
   void transform_planes(char* space, bool adjoint) {
@@ -135,7 +136,7 @@ class GpuJoinedFft final : public RankExecutor {
     const bool to_columns = of_.to_spectrum != adjoint;
     const gpu::ProgramSet::Array own{space, of_.space_bytes(), to_columns ? Access::in : Access::out};
     const gpu::ProgramSet::Array kept{joined() + of_.middle.planes.begin(ranks_.rank()) * plane, of_.own_planes * plane,
-                                      Access::both};
+                                      Access::both, true};
     programs_.run(planes_[adjoint], to_columns ? own : kept, to_columns ? kept : own, ranks());
   }
   void transform_lines(char* spectrum, bool adjoint) {
@@ -145,7 +146,7 @@ class GpuJoinedFft final : public RankExecutor {
     for (std::int64_t at = 0; at < of_.lines; at += lines_step()) {
       const std::int64_t bytes = ((of_.length - 1) * of_.lines + lines_step()) * element;
       const gpu::ProgramSet::Array own{spectrum + at * element, bytes, to_columns ? Access::both : Access::in};
-      const gpu::ProgramSet::Array kept{joined() + (first + at) * element, 0, Access::both};
+      const gpu::ProgramSet::Array kept{joined() + (first + at) * element, 0, Access::both, true};
       programs_.run(lines_[adjoint], to_columns ? kept : own, to_columns ? own : kept, ranks());
     }
   }
@@ -159,7 +160,8 @@ class GpuJoinedFft final : public RankExecutor {
   DeviceArray joined_;
   PeerArrays peers_;
   gpu::ProgramSet programs_;
-  std::int64_t whole_ = 0;                 // bytes of the joined array
+  std::int64_t whole_ = 0;  // bytes of the joined array
+  std::vector<gpu::ProgramSet::Ranks::Piece> pieces_;
   std::array<int, 2> planes_{}, lines_{};  // forward, adjoint
   std::array<bool, 2> made_{}, warm_{};
   PassedArray space_, spectrum_;

@@ -55,13 +55,14 @@ class GpuNufftSlabs final : public RankExecutor {
         slab_(plan.local, problem),
         locator_(locator_of(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
         by_kernels_(plan.exchange == Exchange::kernels),
+        kept_in_grid_(plan.kept == Kept::grid),
         moved_(ranks, problem, backend_, slab_.cells, device, memory_, copies()),
         exchange_(ranks, streams_, memory_, copies(), device.nccl),
         fetching_(ranks, streams_, memory_, copies(), device.nccl),
         peers_(ranks, streams_),
         ffts_(backend_.queue(device.number), streams_.stream(Lane::work),
               grid_fft_of(problem, plan.local, options.mode_order)) {
-    chunk_ = std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch);
+    chunk_ = kept_in_grid_ ? 1 : std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch);
     columns_ = mode_columns(problem, ranks.size());
     run_ = problem.dim == 3 ? problem.n[0] : 1;
     lines_count_ = run_ * columns_.size(ranks.rank());
@@ -148,7 +149,7 @@ class GpuNufftSlabs final : public RankExecutor {
 
   MemoryUse memory() const override {
     std::int64_t held = pipeline_.bytes() + exchange_.bytes() + fetching_.bytes() + moved_.bytes() + ffts_.bytes() +
-                        values_of_.bytes() + modes_of_.bytes() + chunk_ * grid_bytes();
+                        values_of_.bytes() + modes_of_.bytes() + static_cast<std::int64_t>(grid_.bytes());
     if (!moved_.stays()) held += moved_.arrived() * chunk_ * kElement;
     if (gridder_) held += gridder_->memory().held;
     return {held, held};
@@ -197,41 +198,65 @@ class GpuNufftSlabs final : public RankExecutor {
     exchange_.forget();
     ranks_.together([&] {
       bind_gridder();
-      pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement}, plan_.chunks, chunk_, exchange_, memory_);
-      if (by_kernels_) {
-        const SharedRows rows = shared_rows({slab_.of_ranks, columns_, run_, kElement});
-        ffts_.share({rows.of_columns, rows.of_planes});
-      }
+      pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement}, plan_.chunks, chunk_, exchange_, memory_,
+                     kept_in_grid_ ? grid_.data() : nullptr);
+      if (by_kernels_) share_rows();
       if (fetches()) fetching_.reserve(0, planes_to_fetch(0));
     });
     bound_ = true;
   }
 
+  // Which kept planes kernels find in the memory of which rank.
+  void share_rows() {
+    SharedRows rows = shared_rows({slab_.of_ranks, columns_, run_, kElement});
+    const auto ranks = static_cast<std::size_t>(ranks_.size());
+    pieces_.assign(ranks, {0, pipeline_.middle().joined_bytes()});
+    if (!kept_in_grid_) return ffts_.share({rows.of_columns, rows.of_planes});
+    const std::int64_t plane = run_ * columns_.items() * kElement;
+    for (int r = 0; r < ranks_.size(); ++r)
+      pieces_[static_cast<std::size_t>(r)] = {slab_.of_ranks.begin(r) * plane, slab_.of_ranks.size(r) * plane};
+    rows.of_planes.eighths = 8;  // all of them are where their planes are
+    ffts_.share({std::nullopt, rows.of_planes});
+  }
   // What moves the rest where kernels exchange planes.
   Exchange copies() const { return by_kernels_ ? Exchange::peer : plan_.exchange; }
   // The other ranks' kernels may use the joined array from now on. Collective.
   void open_joined(LocalWork& local) {
     if (joined_used_) local.run([&] { streams_.wait(Lane::work); });
     joined_used_ = true;
-    auto& middle = pipeline_.middle();
-    peers_.open(middle.joined_array());
-    ffts_.look({peers_.all(), ranks_.rank(), middle.joined_bytes()});
+    peers_.open(pipeline_.middle().joined_array());
+    begins_.clear();
+    for (std::size_t r = 0; r < peers_.all().size(); ++r)
+      begins_.push_back(static_cast<char*>(peers_.all()[r]) - pieces_[r].first);
+    ffts_.look({begins_, ranks_.rank(), pieces_});
   }
-  // So many planes at a time that what lies between their two dimensions takes little memory.
-  std::vector<cpu::LineRange> plane_pieces() const {
-    const std::int64_t planes = pipeline_.planes(0).count, bytes = planes * plane_ * kElement;
-    const std::int64_t wanted = (bytes + piece_bytes - 1) / piece_bytes;
-    const Split parts = Split::even(planes, static_cast<int>(std::max<std::int64_t>(1, std::min(planes, wanted))));
+  // So many planes at a time that what lies between their two dimensions takes little memory, in the order in which
+  // kept planes in the memory of the grid overwrite, or are overwritten by, what is not needed any more: a kept plane lies
+  // before the one that it is kept of, and is smaller.
+  std::vector<cpu::LineRange> plane_pieces(cpu::LineRange which, bool to_modes) const {
+    std::vector<cpu::LineRange> pieces = pieces_of(which, one_by_one_[to_modes] ? piece_bytes : plane_ * kElement);
+    if (kept_in_grid_ && !to_modes) std::reverse(pieces.begin(), pieces.end());
+    return pieces;
+  }
+  // The same of columns, whose lines may take two kernels; each column by itself where bits must not depend on the ranks.
+  std::vector<cpu::LineRange> column_pieces(cpu::LineRange which) const {
+    return pieces_of(which, options_.deterministic ? piece_bytes : run_ * slab_.cells * kElement);
+  }
+  // Pieces of at most piece_bytes, or of one item. None of nothing.
+  static std::vector<cpu::LineRange> pieces_of(cpu::LineRange which, std::int64_t item_bytes) {
     std::vector<cpu::LineRange> pieces;
-    for (int part = 0; part < parts.parts(); ++part) pieces.push_back({parts.begin(part), parts.size(part)});
+    if (which.count == 0) return pieces;
+    const std::int64_t most = std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, item_bytes));
+    const Split parts = Split::even(which.count, static_cast<int>((which.count + most - 1) / most));
+    for (int part = 0; part < parts.parts(); ++part)
+      pieces.push_back({which.first + parts.begin(part), parts.size(part)});
     return pieces;
   }
   // Planes and lines of one transform, in this order or the other one.
   void exchange_by_kernels(std::int64_t b, const Chunk& now, bool to_modes, LocalWork& local) {
     auto& middle = pipeline_.middle();
     const auto planes = [&] {
-      if (peers_.all().empty()) return;
-      for (const cpu::LineRange& piece : plane_pieces()) transform_planes(b, middle.planes_at(0), piece, now, to_modes);
+      if (!peers_.all().empty()) transform_planes(b, middle.planes_at(0), pipeline_.planes(0), now, to_modes);
     };
     const auto lines = [&] {
       if (!peers_.all().empty())
@@ -251,6 +276,7 @@ class GpuNufftSlabs final : public RankExecutor {
 
   void bind_gridder() {
     gridder_.reset();
+    if (kept_in_grid_) memory_.resize(grid_, kElement);  // which others are told of
     if (own_planes() == 0) return;
     const int rank = ranks_.rank();
     Problem part = problem_;
@@ -288,27 +314,30 @@ class GpuNufftSlabs final : public RankExecutor {
     if (options_.deterministic && !agreed_) agree(none);  // the others do
   }
 
-  std::int64_t lines_step(std::int64_t columns) const { return (options_.deterministic ? 1 : columns) * run_; }
   void make_ffts(int sign, bool to_modes) {
     const GpuSlabFfts::Strides strides{lines_count_, pipeline_.middle().pieces().columns_stride()};
+    one_by_one_[to_modes] = false;
     for (int c = 0; c < pipeline_.chunks(); ++c) {
-      if (!by_kernels_) ffts_.prepare_planes(pipeline_.planes(c).count, sign, to_modes);
-      if (pipeline_.columns(c).count > 0)
-        ffts_.prepare_lines(lines_step(pipeline_.columns(c).count), strides, sign, to_modes);
+      for (const cpu::LineRange& piece : plane_pieces(pipeline_.planes(c), to_modes)) {
+        if (!kept_in_grid_)
+          ffts_.prepare_planes(piece.count, sign, to_modes);
+        else if (ffts_.prepare_planes_inside(piece.count, sign, to_modes) < piece.count)
+          one_by_one_[to_modes] = true;
+      }
+      for (const cpu::LineRange& piece : column_pieces(pipeline_.columns(c)))
+        ffts_.prepare_lines(piece.count * run_, strides, sign, to_modes);
     }
-    if (by_kernels_)
-      for (const cpu::LineRange& piece : plane_pieces()) ffts_.prepare_planes(piece.count, sign, to_modes);
     pipeline_.middle().reserve(to_modes);
   }
   void transform_lines(Complex* work, char* modes, cpu::LineRange columns, const Chunk& now, bool to_modes) {
-    if (columns.count == 0) return;
-    const std::int64_t step = lines_step(columns.count), end = (columns.first + columns.count) * run_;
-    for (std::int64_t at = columns.first * run_; at < end; at += step)
-      ffts_.lines(work + at, modes + at * kElement, step, now.sign, to_modes);
+    for (const cpu::LineRange& piece : column_pieces(columns)) {
+      const std::int64_t at = piece.first * run_;
+      ffts_.lines(work + at, modes + at * kElement, piece.count * run_, now.sign, to_modes);
+    }
   }
   void transform_planes(std::int64_t b, Complex* work, cpu::LineRange which, const Chunk& now, bool to_modes) {
-    if (which.count > 0)
-      ffts_.planes(own_plane(b, which.first), work + which.first * run_ * columns_.items(), which.count, now.sign,
+    for (const cpu::LineRange& piece : plane_pieces(which, to_modes))
+      ffts_.planes(own_plane(b, piece.first), work + piece.first * run_ * columns_.items(), piece.count, now.sign,
                    to_modes);
   }
 
@@ -383,7 +412,7 @@ class GpuNufftSlabs final : public RankExecutor {
   DeviceCopy memory_;
   DeviceSlab slab_;
   generator::nufft::Kernels locator_;
-  bool by_kernels_, joined_used_ = false;
+  bool by_kernels_, kept_in_grid_, joined_used_ = false;
   GpuMovedPoints moved_;
   DeviceExchange exchange_, fetching_;
   PeerArrays peers_;
@@ -397,6 +426,10 @@ class GpuNufftSlabs final : public RankExecutor {
   bool bound_ = false, agreed_ = false;
   DeviceArray grid_, values_;
   PassedArray values_of_, modes_of_;
+  // Exchange::kernels: what each rank has of the joined array, and where that begins.
+  std::vector<gpu::ProgramSet::Ranks::Piece> pieces_;
+  std::vector<void*> begins_;
+  std::array<bool, 2> one_by_one_{};        // by direction: planes, as a single kernel transforms one
   std::array<bool, 2> warm_{false, false};  // forward, adjoint
   cpu::StageClock clock_;
 };

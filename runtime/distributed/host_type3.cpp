@@ -178,6 +178,7 @@ class HostType3 final : public RankExecutor {
     spec.spread = stages.spread;
     spec.interp = stages.interp;
     spec.threads = stages.threads;
+    spec.deterministic = options_.deterministic;
     spec.trust_points = true;  // find_geometry has already checked every point
     spec.longest_sum = generator::longest_sum(problem_, generator::magnification(window, problem_.dim));
     GridCut cut;
@@ -186,6 +187,7 @@ class HostType3 final : public RankExecutor {
     cut.shared = window.width - 1;
     cut.ranks = plan_.grid;
     cut.room = room;
+    cut.layer_per_row = options_.deterministic;
     for (std::size_t d = 0; d < 3; ++d) cut.side[d] = std::min<std::int64_t>(stages.sort.tile[d], fine[d]);
     return std::make_unique<PlacedPoints<T>>(ranks_, spec, cut, plan_.balance, chunk_, clock_);
   }
@@ -238,15 +240,30 @@ class HostType3 final : public RankExecutor {
   Complex* columns(std::int64_t b) { return columns_.data() + b * lines_count_ * local_.window.fine[last_]; }
   cpu::LineRange lines_of(cpu::LineRange columns) const { return {columns.first * run_, columns.count * run_}; }
 
-  // Calls move(row of cells, row of the array) for these planes of the outer grid, which has one layer.
+  // Calls f(first of so many adjacent planes of cells, its number among this rank's planes, how many there are) for what
+  // each layer of a grid has of these planes of transform b.
+  template <class F>
+  void for_each_layer(PlacedPoints<T>& points, std::int64_t b, cpu::LineRange which, F f) {
+    GridPart<T>& grid = points.grid();
+    for (const StoredRun& run : grid.planes()) {
+      const std::int64_t begin = std::max(run.own, which.first),
+                         end = std::min(run.own + run.count, which.first + which.count);
+      if (begin >= end) continue;
+      const std::int64_t at = b * grid.shape().elements + (run.stored + begin - run.own) * grid.shape().stride[last_];
+      f(grid.data() + at, begin, end - begin);
+    }
+  }
+  // Calls move(row of cells, row of the array) for these planes of the outer grid.
   template <class Move>
   void for_each_row(std::int64_t b, Complex* array, cpu::LineRange which, Move move) {
     const cpu::GridShape& grid = outer_->grid().shape();
     const std::int64_t x = local_.window.fine[0], rows = last_ == 2 ? local_.window.fine[1] : 1;
-    for (std::int64_t p = which.first; p < which.first + which.count; ++p)
-      for (std::int64_t r = 0; r < rows; ++r)
-        move(outer_->grid().data() + b * grid.elements + p * grid.stride[last_] + (last_ == 2 ? r * grid.stride[1] : 0),
-             array + (p * rows + r) * x, x);
+    for_each_layer(*outer_, b, which, [&](Complex* cells, std::int64_t first, std::int64_t count) {
+      for (std::int64_t p = 0; p < count; ++p)
+        for (std::int64_t r = 0; r < rows; ++r)
+          move(cells + p * grid.stride[last_] + (last_ == 2 ? r * grid.stride[1] : 0),
+               array + ((first + p) * rows + r) * x, x);
+    });
   }
   // Calls move(lines of the array, lines kept between the transpositions) for these columns.
   template <class Move>
@@ -270,7 +287,9 @@ class HostType3 final : public RankExecutor {
         local.run([&] { lines_[0]->run(columns(b), mode_side(), work, cell_side(), lines_count_, lines_of(which)); });
     };
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
-      if (which.count > 0) planes_->pad(plane(work, which), cells_of(b, which), which.count, false, local);
+      for_each_layer(*inner_, b, which, [&](Complex* cells, std::int64_t first, std::int64_t count) {
+        planes_->pad(plane(work, first), cells, count, false, local);
+      });
     };
     to_planes_.to_planes(now, clock_, lines, planes);
     inner_->interpolate(results, after_.data(), now, local);
@@ -279,7 +298,9 @@ class HostType3 final : public RankExecutor {
   void backward(Complex* values, const Complex* results, std::int64_t now, LocalWork& local) {
     inner_->spread(results, after_conjugate_.data(), now, local);
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
-      if (which.count > 0) planes_->truncate(cells_of(b, which), plane(work, which), which.count, true, local);
+      for_each_layer(*inner_, b, which, [&](Complex* cells, std::int64_t first, std::int64_t count) {
+        planes_->truncate(cells, plane(work, first), count, true, local);
+      });
     };
     const auto lines = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
       if (which.count > 0 && lines_count_ > 0)
@@ -295,13 +316,9 @@ class HostType3 final : public RankExecutor {
     to_columns_.to_planes(now, clock_, keep, arrive);
     outer_->interpolate(values, before_conjugate_.data(), now, local);
   }
-  // The first of these planes of the inner grid, and of what is kept of them.
-  Complex* cells_of(std::int64_t b, cpu::LineRange which) {
-    const cpu::GridShape& grid = inner_->grid().shape();
-    return inner_->grid().data() + b * grid.elements + which.first * grid.stride[last_];
-  }
-  Complex* plane(Complex* work, cpu::LineRange which) const {
-    return work + which.first * run_ * local_.window.fine[last_ - 1];
+  // What is kept of a plane of the inner grid.
+  Complex* plane(Complex* work, std::int64_t number) const {
+    return work + number * run_ * local_.window.fine[last_ - 1];
   }
 
   const Communicator& ranks_;

@@ -11,9 +11,6 @@
 
 namespace fourtune::runtime::distributed {
 
-// Of planes that kernels transform at a time, on the fine grid of types 1 and 2. Tests make it small.
-inline std::int64_t piece_bytes = std::int64_t{1} << 30;
-
 // Of eight rows that cross, how many are stored; the others are loaded. Stores and loads then cost the links the same.
 // Tests and measurements change it.
 inline int stored_eighths = 4;

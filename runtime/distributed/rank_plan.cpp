@@ -19,20 +19,23 @@ namespace {
 constexpr std::string_view kStage = "ranks=";
 constexpr int kLargestTile = 256;  // that the gridder takes
 constexpr int kMostRanks = 1 << 24;
+constexpr int kMostSeen = 8;    // ranks whose planes a kernel finds, by as many comparisons
 constexpr int kUsualTile = 16;  // cells along the last dimension (docs/design/cpu-choices.md)
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw Error(
       Status::invalid_plan,
       fmt::format(
-          "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), slabs with any of balance=points|planes (not for an "
-          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host|peer|kernels, or pencils with any of "
+          "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), slabs with any of "
+          "balance=points|planes (not for an fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, "
+          "exchange=nccl|mpi|host|peer|kernels and kept=apart|grid (by kernels, not for an fft), or pencils with any of "
           "grid=AxB, balance (not for an fft), chunks and cut",
           text::shown(std::string(text)), why, kMostChunks));
 }
 
 constexpr std::array kCuts{"planes", "columns", "batch"};
 constexpr std::array kExchanges{"nccl", "mpi", "host", "peer", "kernels"};
+constexpr std::array kKept{"apart", "grid"};
 
 // The enumerator of this name; the names are in the order of the enumerators.
 template <class Enum, std::size_t N>
@@ -95,6 +98,8 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
       chunks.cut = named<Cut>(kCuts, value, family, "there is no such cut");
     } else if (key == "exchange" && slabs) {
       forced.exchange = named<Exchange>(kExchanges, value, family, "there is no such exchange");
+    } else if (key == "kept" && slabs) {
+      forced.kept = named<Kept>(kKept, value, family, "there is no such place for kept planes");
     } else {
       refuse(family, fmt::format("'{}' is unknown", text::shown(std::string(pair))));
     }
@@ -104,6 +109,9 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
   // One chunk of a transform is the whole of it, however it is cut.
   if (chunks.count == 1 && chunks.cut == Cut::columns) chunks.cut = Cut::planes;
   if (seen.find(",c") != std::string::npos) forced.chunks = chunks;  // chunks or cut
+  if (forced.kept == Kept::grid && !forced.exchange) forced.exchange = Exchange::kernels;
+  if (forced.kept == Kept::grid && forced.exchange != Exchange::kernels)
+    refuse(family, "kept=grid is for exchange=kernels, as others move planes to where they do not overwrite a grid");
   if (forced.exchange == Exchange::kernels && forced.chunks && *forced.chunks != Chunks{})
     refuse(family, "kernels exchange whole arrays, in one chunk");
 }
@@ -142,6 +150,7 @@ ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
   if (!family.ends_with(')') || family.size() < name.size() + 3) refuse(family, "its brackets hold nothing");
   parse_split(family.substr(name.size() + 1, family.size() - name.size() - 2), family, forced);
   if (forced.balance && problem.kind == Kind::fft) refuse(family, "an fft has no points to balance");
+  if (forced.kept && problem.kind == Kind::fft) refuse(family, "an fft has no fine grid to keep planes in");
   return forced;
 }
 
@@ -160,7 +169,9 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
     return fmt::format("ranks=pencils(grid={},{}{});{}", to_string(plan.grid), balance, chunks,
                        generator::to_text(plan.local, problem));
   const std::string exchange =
-      generator::is_gpu(plan.local.backend) ? fmt::format(",exchange={}", to_string(plan.exchange)) : std::string();
+      generator::is_gpu(plan.local.backend)
+          ? fmt::format(",exchange={}{}", to_string(plan.exchange), plan.kept == Kept::grid ? ",kept=grid" : "")
+          : std::string();
   return fmt::format("ranks=slabs({}{}{});{}", balance, chunks, exchange, generator::to_text(plan.local, problem));
 }
 
@@ -281,8 +292,10 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
   return {static_cast<int>(std::clamp(std::ceil(at_a_time * bytes / kMessage), 1.0, 1.0 * kMostChunks)), Cut::batch};
 }
 
-std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks) {
-  if (ranks > kMostJoined) return fmt::format("{} ranks: at most {} hold arrays of whole planes", ranks, kMostJoined);
+std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks, Kept kept) {
+  if (kept == Kept::apart && ranks > kMostJoined)
+    return fmt::format("{} ranks: at most {} hold arrays of whole planes", ranks, kMostJoined);
+  if (ranks > kMostSeen) return fmt::format("{} ranks: a kernel finds the planes of {} at most", ranks, kMostSeen);
   if (problem.dim != 3) return "planes of 2D are single lines";
   if (problem.kind != Kind::fft) return {};
   if (local.gpu().fft.family == generator::GpuFftFamily::cufft) return "cuFFT stores into one array";
@@ -303,8 +316,8 @@ Decomposition choose(const generator::Plan& plan, const Problem& problem, int ra
   if (problem.kind == Kind::fft) return Decomposition::slabs;
   if (ranks == 1 || problem.type == 3 || !slabs_fault(plan, problem).empty()) return Decomposition::replicated;
   // Replicated: every rank transforms the whole grid. Slabs: every point's value moves. So grids with few cells per
-  // point are replicated. A cell costs some 3 log2(cells) operations on the ranks that repeat it; a point that moves
-  // costs about 400 (packing, two copies by MPI, unpacking; two ranks of a Zen 4 core pair).
+  // point are replicated. A cell costs some 3 log2(cells) operations on the ranks that repeat it (12 ns of a grid of 192^3
+  // on two ranks of an Intel server); packing a point's value, two copies by MPI and unpacking cost some 40 (4 to 11 ns).
   double cells = 1;
   for (int d = 0; d < problem.dim; ++d) cells *= static_cast<double>(plan.window.fine[d]);
   if (generator::is_gpu(plan.backend)) {
@@ -315,7 +328,7 @@ Decomposition choose(const generator::Plan& plan, const Problem& problem, int ra
     return repeated < moved ? Decomposition::replicated : Decomposition::slabs;
   }
   const double repeated = 3 * std::log2(std::max(cells, 2.0)) * cells * (1 - 1.0 / ranks);
-  const double moved = 400 * static_cast<double>(problem.m.value_or(0)) / ranks;
+  const double moved = 40 * static_cast<double>(problem.m.value_or(0)) / ranks;
   return repeated < moved ? Decomposition::replicated : Decomposition::slabs;
 }
 

@@ -6,6 +6,7 @@
 //   ranks=pencils(grid=2x4,balance=points,chunks=1,cut=planes);cpu;threads=1;...      (types 1 and 2 in 3D)
 //   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
 //   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=nccl);cuda;window=...    (points on GPUs)
+//   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=kernels,kept=grid);cuda;...
 //   ranks=replicated;cpu;threads=1;...
 //   ranks=replicated(exchange=nccl);cuda;...                                          (points on GPUs)
 //
@@ -69,12 +70,19 @@ enum class Exchange {
   kernels,
 };
 
+// Where planes lie that have been pruned to the kept modes, between their transforms and the lines across them.
+enum class Kept {
+  apart,  // in memory beside the grid
+  grid,   // in the memory of the grid, and nowhere else: kernels load or store what crosses where its plane is
+};
+
 struct RankPlan {
   Decomposition decomposition = Decomposition::slabs;
   Balance balance = Balance::points;
   RankGrid grid;  // slabs and pencils
   Chunks chunks;
   Exchange exchange = Exchange::host;  // of ranks with GPUs
+  Kept kept = Kept::apart;             // of types 1 and 2 with Exchange::kernels
   generator::Plan local;               // slabs and pencils: of every rank, except for its number of threads
   std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
 };
@@ -86,6 +94,7 @@ struct ForcedPlan {
   std::optional<RankGrid> grid;
   std::optional<Chunks> chunks;
   std::optional<Exchange> exchange;
+  std::optional<Kept> kept;
   std::string local;  // empty: the library chooses
 };
 // Throws Error{invalid_plan} that says what is allowed. The local part is not parsed.
@@ -122,7 +131,7 @@ generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& prob
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange);
 
 // Why kernels cannot exchange what this plan transforms; empty: they can, where GPUs see each other's memory.
-std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks);
+std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks, Kept kept);
 // Whether they should, where they can.
 bool kernels_pay(const Problem& problem, int ranks);
 

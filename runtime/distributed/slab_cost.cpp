@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/distributed/transposition_pieces.h"
+
 namespace fourtune::runtime::distributed {
 namespace {
 
@@ -58,6 +60,27 @@ Split split_rows(const std::vector<double>& costs, int ranks) {
   }
   starts.push_back(static_cast<std::int64_t>(costs.size()));
   return Split(std::move(starts));
+}
+
+double device_slab_bytes(const RankPlan& plan, const Problem& problem, int ranks) {
+  constexpr double kOther = 0.5e9;  // kernels, tables, lists
+  constexpr double kSorted = 24;    // bytes that a sort keeps of a point beside its coordinates
+  const double real = static_cast<double>(real_bytes(problem.precision)), element = 2 * real;
+  const auto& fine = plan.local.window.fine;
+  const auto last = static_cast<std::size_t>(problem.dim - 1);
+  const auto parts = [&](double n) { return std::ceil(n / ranks); };
+  double plane = 1, kept_plane = 1;
+  for (std::size_t d = 0; d < last; ++d)
+    plane *= static_cast<double>(fine[d]), kept_plane *= static_cast<double>(problem.n[static_cast<int>(d)]);
+  const double cells = static_cast<double>(fine[last]), stored = parts(cells) + 3.0 * plan.local.window.width;
+  const double held = plan.kept == Kept::grid ? 0 : ranks <= kMostJoined ? cells : 2 * parts(cells);
+  const auto together =
+      static_cast<double>(plan.kept == Kept::grid ? 1 : std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch));
+  const double grids = stored * plane * element * together, batch = static_cast<double>(problem.batch);
+  const double points = parts(static_cast<double>(problem.m.value_or(0)));
+  return grids + held * kept_plane * element + std::min(grids, static_cast<double>(piece_bytes)) +
+         parts(static_cast<double>(mode_count(problem))) * element * batch +
+         points * (3 * problem.dim * real + (batch + together) * element + kSorted) + kOther;
 }
 
 double pencil_cells(const generator::Plan& plan, const RankGrid& grid) {

@@ -23,6 +23,10 @@ std::vector<double> slab_costs(const SlabShape& shape, int width, const std::vec
 // cost. With fewer rows than ranks some ranks get none.
 Split split_rows(const std::vector<double>& costs, int ranks);
 
+// Bytes of a GPU's memory that types 1 and 2 by slabs take on a rank with an equal part of everything, roughly: grid,
+// kept planes, points, and its part of values and modes as if they had to be copied.
+double device_slab_bytes(const RankPlan& plan, const Problem& problem, int ranks);
+
 // Pencils of types 1 and 2: the cells of the busiest rank of a grid of ranks, and the elements that it sends, but for
 // points.
 double pencil_cells(const generator::Plan& plan, const RankGrid& grid);

@@ -25,6 +25,10 @@ namespace fourtune::runtime::distributed {
 // again.
 inline constexpr int kMostJoined = 3;
 
+// Of planes that a GPU transforms at a time, on the fine grid of types 1 and 2: what lies between their two dimensions
+// takes as much memory. Tests make it small.
+inline std::int64_t piece_bytes = std::int64_t{1} << 30;
+
 struct TranspositionShape {
   Split planes, columns;
   std::int64_t run = 1;

@@ -26,11 +26,17 @@ class GpuSlabFfts {
   // Makes transforms of so many planes, or of so many lines side by side, for one sign and direction. Throws what
   // compiling and allocating throw.
   void prepare_planes(std::int64_t count, int sign, bool to_modes);
+  // The same where kept planes lie in the memory of the grid, each before its plane. Up to how many planes may be
+  // transformed at a time: a single kernel reads some planes while it writes others.
+  std::int64_t prepare_planes_inside(std::int64_t count, int sign, bool to_modes);
   void prepare_lines(std::int64_t count, const Strides& strides, int sign, bool to_modes);
-  // From now on kept planes lie in an array of several ranks: which rows the first step, that of planes or of lines,
-  // stores there, and the second one loads from there. To be called before anything is prepared.
+  // From now on kept planes lie in an array of several ranks. Either each has a whole one, and the first step, that of
+  // planes or of lines, stores some rows that cross there, while the second one loads the others from there. Or each has
+  // its own planes alone (no of_columns): the step of lines loads and stores what belongs to others where it is. To be
+  // called before anything is prepared.
   struct Shared {
-    generator::fft::RankArrays of_columns, of_planes;  // eighths: of the rows that are stored
+    std::optional<generator::fft::RankArrays> of_columns;
+    generator::fft::RankArrays of_planes;  // eighths: of the rows that are stored
   };
   void share(const Shared& shared);
   // Where it is now.
@@ -43,6 +49,7 @@ class GpuSlabFfts {
 
  private:
   using Key = std::array<std::int64_t, 3>;  // count, sign, direction
+  generator::GpuProgram planes_program(std::int64_t count, int sign, bool to_modes) const;
   int last() const { return grid_.dim - 1; }
   std::int64_t element() const { return 2 * real_bytes(grid_.precision); }
 
@@ -52,8 +59,10 @@ class GpuSlabFfts {
   std::map<Key, int> planes_, lines_;
   std::optional<Shared> shared_;
   gpu::ProgramSet::Ranks ranks_;
+  bool shares_planes() const { return shared_ && shared_->of_columns; }
   void run(int number, const gpu::ProgramSet::Array& first, const gpu::ProgramSet::Array& second) {
-    shared_ ? programs_.run(number, first, second, ranks_) : programs_.run(number, first, second);
+    first.of_ranks || second.of_ranks ? programs_.run(number, first, second, ranks_)
+                                      : programs_.run(number, first, second);
   }
 };
 

@@ -39,6 +39,13 @@ TEST(DistributedBits, Batches) {
   expect_bits_of_one_rank<double>("nufft:type=2,n=30x64,m=2000,prec=f64,tol=1e-6,batch=4");
 }
 
+// Both of its grids are cut where the points say, and their layers are added as those of a type 1.
+TEST(DistributedBits, TypeThree) {
+  expect_bits_of_one_rank<double>("nufft:type=3,dim=2,m=900,k=700,prec=f64,tol=1e-7");
+  expect_bits_of_one_rank<float>("nufft:type=3,dim=3,m=1500,k=1100,prec=f32,tol=1e-4,batch=2");
+  expect_bits_of_one_rank<double>("nufft:type=3,dim=3,m=700,k=1900,prec=f64,tol=1e-9");
+}
+
 // A window that reaches over 15 cells needs layers as thick.
 TEST(DistributedBits, WideWindows) {
   expect_bits_of_one_rank<double>("nufft:type=1,n=16x16x60,m=4000,prec=f64,tol=1e-13");
@@ -74,11 +81,6 @@ TEST(DistributedBits, WhatCannotBeReproducedIsRefused) {
   options.plan = "ranks=replicated";
   const Whole<double> whole = draw<double>("nufft:type=1,n=20x24,m=100,prec=f64,tol=1e-6", 1);
   EXPECT_EQ(status_of([&] { result_of(whole, Way{options, MPI_COMM_WORLD, Deal::even, false}); }), Status::unsupported);
-  const Whole<double> third = draw<double>("nufft:type=3,dim=2,m=100,k=90,prec=f64,tol=1e-6", 1);
-  EXPECT_EQ(status_of([&] {
-              result_of(third, Way{reproducible(1), MPI_COMM_WORLD, Deal::even, false});
-            }),
-            Status::unsupported);
 }
 
 }  // namespace

@@ -112,12 +112,11 @@ TEST(Type3Slabs, BadPointsOfOneRankFailOnAll) {
   EXPECT_EQ(status_of([&] { transform.execute(values.data(), results.data()); }), Status::success);
 }
 
-TEST(Type3Slabs, OtherRulesAndBitsAreRefused) {
+TEST(Type3Slabs, OtherRulesAreRefused) {
   const Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=100,k=90,prec=f64,tol=1e-4", 1);
   const auto status = [&](const Options& options) {
     return status_of([&] { result_of(whole, Way{options, MPI_COMM_WORLD, Deal::even, false}); });
   };
-  EXPECT_EQ(status(forced("ranks=slabs", true)), Status::unsupported);
   EXPECT_EQ(status(forced("ranks=pencils")), Status::unsupported);
   EXPECT_EQ(
       status(forced("ranks=slabs;cpu;threads=1;type3=gaussian(r=3);sort=tiles(tile=16x16);spread=subgrid(cap=4096,"

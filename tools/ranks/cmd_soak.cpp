@@ -79,7 +79,7 @@ class RanksHunt {
       one.problem.place = Place::out;
       one.problem.order = SpectrumOrder::natural;
       one.problem.input_layout = one.problem.output_layout = std::nullopt;
-    } else if (one.problem.type == 3) {
+    } else if (one.problem.type == 3 && device_) {
       one.deterministic = false;  // refused
     }
     one.threads = 1 + static_cast<int>(random_.below(2));
@@ -107,14 +107,17 @@ class RanksHunt {
     // What else there is, NCCL say, is taken where nothing is said.
     if (device_ && random_.below(4) > 0) {
       const char* const copied = in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host";
-      const bool kernels = random_.below(2) == 0 && one.problem.dim == 3 && ranks_ <= 3;
-      const char* const peers = kernels ? "exchange=kernels" : "exchange=peer";
+      const bool kernels = random_.below(2) == 0 && one.problem.dim == 3;
+      const bool kept = kernels && !fft && random_.below(2) == 0;
+      const char* const peers = kept                     ? "exchange=kernels,kept=grid"
+                                : kernels && ranks_ <= 3 ? "exchange=kernels"
+                                                         : "exchange=peer";
       if (ranks_ == 1 || random_.below(3) == 0)
         arguments.emplace_back(copied);
       else
         arguments.emplace_back(peers);
       // In one chunk, and of some lengths, which soak counts as refused where they are others.
-      if (kernels && arguments.back() == peers)
+      if (arguments.back().starts_with("exchange=kernels"))
         std::erase_if(arguments, [](const std::string& word) { return word.starts_with("chunks="); });
     }
     const char* const name = pencils ? "ranks=pencils" : "ranks=slabs";

@@ -19,6 +19,7 @@ using runtime::distributed::Chunks;
 using runtime::distributed::Cut;
 using runtime::distributed::Decomposition;
 using runtime::distributed::Exchange;
+using runtime::distributed::Kept;
 using runtime::distributed::RankPlan;
 
 // The plans of a rank that are combined with decompositions: the cost model knows those of one process well.
@@ -123,6 +124,19 @@ std::vector<Exchange> RankPlanning::exchanges() const {
   return all;
 }
 
+// Those of slabs with this plan of a rank, and where kept planes lie.
+std::vector<std::pair<Exchange, Kept>> RankPlanning::ways_of(const generator::Plan& local,
+                                                             const Problem& problem) const {
+  std::vector<std::pair<Exchange, Kept>> all;
+  for (const Exchange way : exchanges())
+    for (const Kept kept : {Kept::apart, Kept::grid}) {
+      if (kept == Kept::grid && (way != Exchange::kernels || problem.kind == Kind::fft)) continue;
+      if (way != Exchange::kernels || runtime::distributed::no_kernels(local, problem, crew_.ranks, kept).empty())
+        all.emplace_back(way, kept);
+    }
+  return all;
+}
+
 // What the busiest rank of a grid takes, with a plan that takes `alone` on one rank.
 double RankPlanning::pencil_seconds(const Problem& problem, const generator::Plan& local, double alone,
                                     const runtime::distributed::RankGrid& grid) const {
@@ -185,14 +199,11 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
         slabs.balance = balance;
         slabs.chunks = chunks;
         const int decomposition = balance == Balance::points ? 0 : 1;
-        for (const Exchange way : exchanges()) {
-          if (way == Exchange::kernels &&
-              (chunks != Chunks{} || !runtime::distributed::no_kernels(slabs.local, problem, crew_.ranks).empty()))
-            continue;
-          slabs.exchange = way;
-          collector.add(slabs,
-                        {decomposition, chunks.count, static_cast<int>(chunks.cut), number, static_cast<int>(way)},
-                        estimate);
+        for (const auto& [way, kept] : ways_of(slabs.local, problem)) {
+          if (way == Exchange::kernels && chunks != Chunks{}) continue;
+          slabs.exchange = way, slabs.kept = kept;
+          const int place = static_cast<int>(way) + static_cast<int>(kept);  // kernels are the last way
+          collector.add(slabs, {decomposition, chunks.count, static_cast<int>(chunks.cut), number, place}, estimate);
         }
       }
     generator::Candidate fitted = candidate;

@@ -2,6 +2,7 @@
 // plan of a rank.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "fourtune/device_traits.h"
@@ -34,6 +35,8 @@ class RankPlanning final : public tuner::Planning {
   double exchange_seconds(const Problem& problem, const generator::Plan& local,
                           runtime::distributed::Decomposition decomposition) const;
   std::vector<runtime::distributed::Exchange> exchanges() const;
+  std::vector<std::pair<runtime::distributed::Exchange, runtime::distributed::Kept>> ways_of(
+      const generator::Plan& local, const Problem& problem) const;
   std::vector<runtime::distributed::Chunks> chunks_of(const Problem& problem) const;
 
   runtime::distributed::Crew crew_;

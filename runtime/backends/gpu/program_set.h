@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,6 +20,7 @@ class ProgramSet {
     void* at = nullptr;
     std::int64_t bytes = 0;
     Access access = Access::in;
+    bool of_ranks = false;  // lies in the array of several ranks (below)
   };
   // stream: of the device, where programs run. Use from one thread at a time.
   ProgramSet(std::unique_ptr<Queue> queue, void* stream) : runner_(std::move(queue), kSlots, false), stream_(stream) {}
@@ -43,26 +43,29 @@ class ProgramSet {
     runner_.launch(bound.part, from, to);
     run.complete();
   }
-  // The same where a program takes an array of several ranks (fft::RankArrays): all of them have the same bytes, and `own`
-  // is this rank's. One of the two arrays, or both, may lie in it.
+  // The same where a program takes an array of several ranks (fft::RankArrays). Each rank holds all of it, or a piece.
   struct Ranks {
-    std::span<void* const> arrays;
-    int own = 0;
-    std::int64_t bytes = 0;
+    struct Piece {
+      std::int64_t first = 0, bytes = 0;  // of the whole array
+    };
+    std::span<void* const> arrays;  // of each rank: where the whole array begins, or would begin
+    int own = 0;                    // this rank
+    std::span<const Piece> pieces;  // by rank
   };
   void run(int number, const Array& first, const Array& second, const Ranks& ranks) {
     Bound& bound = aligned(number, first, second);
     Run run(runner_.queue(), stream_);
-    std::vector<std::byte*> opened;
-    for (void* const array : ranks.arrays)
-      opened.push_back(runner_.queue().open(array, ranks.bytes, Access::both, "an array of a rank"));
-    auto* const home = static_cast<std::byte*>(ranks.arrays[static_cast<std::size_t>(ranks.own)]);
-    std::byte* const seen = opened[static_cast<std::size_t>(ranks.own)];
-    tell(seen, opened);
+    std::vector<std::byte*> begins;
+    for (std::size_t r = 0; r < ranks.arrays.size(); ++r) {
+      const auto& [at, bytes] = ranks.pieces[r];
+      auto* const piece = moved(static_cast<std::byte*>(ranks.arrays[r]), at);
+      begins.push_back(moved(runner_.queue().open(piece, bytes, Access::both, "an array of a rank"), -at));
+    }
+    const auto own = static_cast<std::size_t>(ranks.own);
+    tell(begins[own], begins);
     const auto open = [&](const Array& array, const char* name) {
-      auto* const at = static_cast<std::byte*>(array.at);
-      const bool inside = !std::less<>()(at, home) && std::less<>()(at, home + ranks.bytes);
-      return inside ? seen + (at - home) : runner_.queue().open(at, array.bytes, array.access, name);
+      if (!array.of_ranks) return runner_.queue().open(array.at, array.bytes, array.access, name);
+      return moved(begins[own], distance(ranks.arrays[own], array.at));
     };
     std::byte* const from = open(first, "the first array");
     runner_.launch(bound.part, from, open(second, "the second array"));
@@ -81,6 +84,11 @@ class ProgramSet {
     Part part;
     std::array<int, 2> alignment{1, 1};
   };
+  // Where a rank holds a piece, the array that it is a piece of may begin outside any memory.
+  static std::byte* moved(std::byte* at, std::int64_t bytes) { return at + bytes; }
+  static std::int64_t distance(const void* from, const void* to) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from));
+  }
   Bound& aligned(int number, const Array& first, const Array& second) {
     Bound& bound = parts_[static_cast<std::size_t>(number)];
     check_alignment(first.at, bound.alignment[0], "the first array");

@@ -62,6 +62,11 @@ TEST(DistributedGpuNufft, WhatCannotBeDoneIsNamed) {
   };
   EXPECT_EQ(run("ranks=replicated(exchange=nccl)"), Status::unsupported);
   EXPECT_NE(message.find("type 3"), std::string::npos) << message;
+  Options bits = on_gpus();
+  bits.deterministic = true;
+  if (size_of(MPI_COMM_WORLD) > 1) {
+    EXPECT_EQ(status_of([&] { result_of(third, Way{bits, MPI_COMM_WORLD, Deal::even, false}); }), Status::unsupported);
+  }
   EXPECT_EQ(run("ranks=replicated(exchange=mpi)"), Status::invalid_plan);
   EXPECT_NE(message.find("exchange=nccl|host"), std::string::npos) << message;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <regex>
 #include <utility>
 
 #include "runtime/distributed/joined_ranks.h"
@@ -13,7 +14,9 @@ namespace {
 std::vector<std::string> exchanges(const Problem& problem, const std::string& chunks) {
   if (size_of(MPI_COMM_WORLD) == 1) return {"host"};
   std::vector<std::string> all{"nccl", "mpi", "host", "peer"};
-  if (problem.dim == 3 && chunks == "chunks=1" && size_of(MPI_COMM_WORLD) <= 3) all.emplace_back("kernels");
+  if (problem.dim != 3 || chunks != "chunks=1") return all;
+  if (size_of(MPI_COMM_WORLD) <= 3) all.emplace_back("kernels");
+  all.emplace_back("kernels,kept=grid");
   return all;
 }
 
@@ -54,6 +57,54 @@ TEST(DistributedGpuSlabs, BatchesByKernels) {
   compare_slabs<double>("nufft:type=2,n=6x7x21,m=150,prec=f64,tol=1e-5,batch=2", ModeOrder::fft);
   compare_slabs<float>("nufft:type=1,n=6x8x20,m=150,prec=f32,tol=1e-3", ModeOrder::centred);
   runtime::distributed::piece_bytes = before;
+}
+
+// Kept planes in the memory of the grid: planes of two kernels, in one piece and in several, each of which overwrites what
+// is done with and nothing else; and planes of one kernel, which are transformed one by one (above).
+TEST(DistributedGpuSlabs, KeptPlanesInTheMemoryOfTheGrid) {
+  if (size_of(MPI_COMM_WORLD) == 1) return;
+  for (const std::int64_t bytes : {std::int64_t{1} << 30, std::int64_t{400000}}) {
+    const std::int64_t before = std::exchange(runtime::distributed::piece_bytes, bytes);
+    for (const char* token : {"nufft:type=1,n=70x66x20,m=150,prec=f32,tol=1e-3",
+                              "nufft:type=2,n=66x70x20,m=150,prec=f32,tol=1e-3,batch=2"}) {
+      const Whole<float> whole = draw<float>(token, 13);
+      for (const bool adjoint : {false, true}) {
+        SCOPED_TRACE(std::string(token) + (adjoint ? " adjoint" : ""));
+        const Options options = on_gpus("ranks=slabs(kept=grid)");
+        std::string explain;
+        const auto result = result_of(whole, Way{options, MPI_COMM_WORLD, Deal::uneven, adjoint}, &explain);
+        EXPECT_LE(error_of(result, direct(whole, adjoint, ModeOrder::centred)), allowed_error(whole.problem))
+            << explain;
+        EXPECT_NE(explain.find("exchange=kernels,kept=grid"), std::string::npos) << explain;
+      }
+    }
+    runtime::distributed::piece_bytes = before;
+  }
+}
+
+// They take no memory, and what is held is what was expected when the plan was chosen.
+TEST(DistributedGpuSlabs, KeptPlanesInTheGridTakeNoMemory) {
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  if (ranks == 1 || ranks > 3) return;
+  const std::string token = "nufft:type=1,n=30x32x48,m=900,prec=f64,tol=1e-5";
+  const Whole<double> whole = draw<double>(token, 3);
+  const Range mine = dealt(Deal::even, 900, rank, ranks);
+  std::int64_t planes = 0;
+  const auto held = [&](const char* plan) {
+    DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus(plan));
+    transform.set_points(
+        {mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin, whole.x[2].data() + mine.begin});
+    std::smatch found;
+    std::regex_search(transform.plan(), found, std::regex("fine=\\d+x\\d+x(\\d+)"));
+    planes = std::stoll(found[1]);
+    std::vector<std::complex<double>> values(static_cast<std::size_t>(mine.size())),
+        modes(static_cast<std::size_t>(transform.modes().count()));
+    transform.execute(values.data(), modes.data());
+    return transform.memory().held;
+  };
+  const std::int64_t apart = held("ranks=slabs(exchange=kernels)"), inside = held("ranks=slabs(kept=grid)");
+  const std::int64_t kept = planes * 30 * 32 * 16;
+  EXPECT_NEAR(static_cast<double>(apart - inside), static_cast<double>(kept), 0.02 * static_cast<double>(kept) + 4096);
 }
 
 TEST(DistributedGpuSlabs, TwoDimensions) {
@@ -100,9 +151,38 @@ TEST(DistributedGpuSlabs, DeterministicBits) {
   compare_slab_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7");
   compare_slab_bits<double>("nufft:type=1,n=12x50,m=400,prec=f64,tol=1e-11,batch=2");
   compare_slab_bits<float>("nufft:type=2,n=10x44,m=300,prec=f32,tol=1e-5,batch=2");
-  if (const int ranks = size_of(MPI_COMM_WORLD); ranks == 1 || ranks > 3) return;
+  const int ranks = size_of(MPI_COMM_WORLD);
+  if (ranks == 1) return;
+  compare_slab_bits<double>("nufft:type=1,n=6x8x30,m=300,prec=f64,tol=1e-7", "ranks=slabs(kept=grid)");
+  compare_slab_bits<float>("nufft:type=2,n=8x10x28,m=400,prec=f32,tol=1e-4", "ranks=slabs(kept=grid)");
+  if (ranks > 3) return;
   compare_slab_bits<float>("nufft:type=1,n=8x10x28,m=400,prec=f32,tol=1e-4", "ranks=slabs(exchange=kernels)");
   compare_slab_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7", "ranks=slabs(exchange=kernels)");
+}
+
+TEST(DistributedGpuSlabs, WhereKeptPlanesLieIsRefusedByNameWhereTheyCannot) {
+  std::string message;
+  const auto run = [&](const std::string& token, const std::string& plan) {
+    const Whole<double> whole = draw<double>(token, 1);
+    return status_of([&] { result_of(whole, Way{on_gpus(plan), MPI_COMM_WORLD, Deal::even, false}); }, &message);
+  };
+  const std::string cube = "nufft:type=1,n=8x8x24,m=60,prec=f64,tol=1e-4";
+  EXPECT_EQ(run(cube, "ranks=slabs(kept=grid,exchange=host)"), Status::invalid_plan);
+  EXPECT_NE(message.find("kept=grid is for exchange=kernels"), std::string::npos) << message;
+  EXPECT_EQ(run(cube, "ranks=slabs(kept=grid,chunks=2)"), Status::invalid_plan);
+  EXPECT_EQ(run(cube, "ranks=slabs(kept=nowhere)"), Status::invalid_plan);
+  EXPECT_NE(message.find("no such place"), std::string::npos) << message;
+  EXPECT_EQ(status_of(
+                [&] {
+                  DistributedTransform("fft:type=c2c,n=8x8x24,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD),
+                                       on_gpus("ranks=slabs(kept=grid)"));
+                },
+                &message),
+            Status::invalid_plan);
+  EXPECT_NE(message.find("no fine grid"), std::string::npos) << message;
+  if (size_of(MPI_COMM_WORLD) == 1) return;
+  EXPECT_EQ(run("nufft:type=1,n=8x24,m=60,prec=f64,tol=1e-4", "ranks=slabs(kept=grid)"), Status::invalid_plan);
+  EXPECT_NE(message.find("single lines"), std::string::npos) << message;
 }
 
 TEST(DistributedGpuSlabs, APointThatIsNotFiniteIsNamedOnAllRanks) {

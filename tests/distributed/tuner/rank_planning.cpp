@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/known_devices.h"
 #include "db/tuning_store.h"
 #include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/distributed/choose_plan.h"
@@ -21,6 +22,9 @@ namespace fourtune::tools {
 namespace {
 
 using runtime::distributed::Crew;
+using runtime::distributed::Exchange;
+using runtime::distributed::Kept;
+using runtime::distributed::RankPlan;
 
 const char* const kToken = "nufft:type=1,n=32x32x32,m=40000,prec=f64,tol=1e-6";
 
@@ -107,6 +111,54 @@ TEST(RankPlanning, ProblemsInThreeDimensionsTryEveryGrid) {
   EXPECT_EQ(grids_in("nufft:type=3,dim=3,m=900,k=900,prec=f32,tol=1e-3", {4, 1}, rank_device()), Grids{});
   EXPECT_EQ(grids_in("fft:type=c2c,n=40x36,prec=f32", {4, 1}, rank_device()), Grids{});
   EXPECT_EQ(grids_in("fft:type=c2c,n=32x32x32,prec=f32", {4, 1}, runtime::emulated::emulated_traits()), Grids{});
+}
+
+Crew gpus_that_see_each_other(int ranks, double bytes) {
+  Crew crew{ranks, 1};
+  crew.means.gpus = true;
+  crew.means.no_peer.clear();
+  crew.device_bytes = static_cast<std::int64_t>(bytes);
+  return crew;
+}
+
+// 1280^3 modes and their grid: two GPUs of 80 GB hold them if kept planes take no memory, two of 140 GB in any case.
+TEST(RankPlanning, PlanesAreKeptInTheGridWhereMemoryIsShort) {
+  const Problem large = parse_problem("nufft:type=1,n=1280x1280x1280,m=100000000,prec=f64,tol=1e-9");
+  const DeviceTraits h100 = *generator::known_device("h100");
+  Options options;
+  const auto plan = [&](double bytes) {
+    return choose_on_first(gpus_that_see_each_other(2, bytes), large, h100, options, nullptr).plan;
+  };
+  EXPECT_EQ(plan(84e9).kept, Kept::grid);
+  EXPECT_EQ(plan(84e9).exchange, Exchange::kernels);
+  EXPECT_LE(device_slab_bytes(plan(84e9), large, 2), 84e9);
+  EXPECT_EQ(plan(139e9).kept, Kept::apart);
+  // So does a larger GPU of which others have the rest.
+  const RankPlan shared =
+      choose_on_first(gpus_that_see_each_other(2, 84e9), large, *generator::known_device("h200"), options, nullptr)
+          .plan;
+  EXPECT_EQ(shared.kept, Kept::grid);
+  EXPECT_LE(device_slab_bytes(shared, large, 2), 84e9);
+  EXPECT_EQ(plan(0).kept, Kept::apart);  // nobody knows how much there is
+  options.plan = "ranks=slabs(exchange=kernels,kept=apart)";
+  EXPECT_EQ(plan(84e9).kept, Kept::apart);
+  options.plan = "ranks=slabs(exchange=peer)";
+  EXPECT_EQ(plan(84e9).exchange, Exchange::peer);
+}
+
+TEST(RankPlanning, KernelsOfUpToEightRanksFindPlanesInTheGrid) {
+  const auto places = [](int ranks) {
+    std::set<std::string> found;
+    const RankPlanning planning(gpus_that_see_each_other(ranks, 0), runtime::emulated::emulated_traits());
+    for (const std::string& text : planning.list(parse_problem(kToken)).texts) {
+      if (text.find("exchange=kernels)") != std::string::npos) found.insert("apart");
+      if (text.find("exchange=kernels,kept=grid)") != std::string::npos) found.insert("grid");
+    }
+    return found;
+  };
+  EXPECT_EQ(places(3), (std::set<std::string>{"apart", "grid"}));
+  EXPECT_EQ(places(8), std::set<std::string>{"grid"});
+  EXPECT_EQ(places(9), std::set<std::string>{});
 }
 
 TEST(RankPlanning, EstimatesOfGridsSayWhatIsBetter) {
