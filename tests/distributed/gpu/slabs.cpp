@@ -82,7 +82,16 @@ TEST(DistributedGpuSlabs, KeptPlanesInTheMemoryOfTheGrid) {
   }
 }
 
-// They take no memory, and what is held is what was expected when the plan was chosen.
+// So many values that are not aligned as a GPU's allocations are, of which an emulated one takes a copy in any case.
+std::complex<double>* off(std::vector<std::complex<double>>& array, std::int64_t count) {
+  constexpr std::uintptr_t kAlignment = 256;
+  array.resize(static_cast<std::size_t>(count) + 2 * kAlignment / sizeof array[0]);
+  std::complex<double>* at = array.data();
+  while (reinterpret_cast<std::uintptr_t>(at) % kAlignment != kAlignment / 2) ++at;
+  return at;
+}
+
+// They take no memory: that of an array of whole planes is what both plans differ by.
 TEST(DistributedGpuSlabs, KeptPlanesInTheGridTakeNoMemory) {
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   if (ranks == 1 || ranks > 3) return;
@@ -97,9 +106,8 @@ TEST(DistributedGpuSlabs, KeptPlanesInTheGridTakeNoMemory) {
     std::smatch found;
     std::regex_search(transform.plan(), found, std::regex("fine=\\d+x\\d+x(\\d+)"));
     planes = std::stoll(found[1]);
-    std::vector<std::complex<double>> values(static_cast<std::size_t>(mine.size())),
-        modes(static_cast<std::size_t>(transform.modes().count()));
-    transform.execute(values.data(), modes.data());
+    std::vector<std::complex<double>> values, modes;
+    transform.execute(off(values, mine.size()), off(modes, transform.modes().count()));
     return transform.memory().held;
   };
   const std::int64_t apart = held("ranks=slabs(exchange=kernels)"), inside = held("ranks=slabs(kept=grid)");
