@@ -17,8 +17,8 @@ enum { kMostDevices = 4 };
 int fake_lost_result;  // the result of every call that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
 int fake_capture_status, fake_graph_result;
-int fake_captures;   // streams can be captured
-int fake_node_type;  // of what is captured; 0: kernels
+int fake_captures;                // streams can be captured
+int fake_node_type;               // of what is captured; 0: kernels
 uint64_t fake_last_arguments[4];  // that a graph's node got: see cuFuncGetParamInfo
 int fake_graphs, fake_graph_launches, fake_node_updates, fake_overlapping, fake_overlapping_edges;
 int fake_stream_waits;  // of streams for events
