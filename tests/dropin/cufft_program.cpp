@@ -262,7 +262,7 @@ void fork_before() {
 
 void short_of_memory() {
   int plan = 0;
-  CHECK(cufftPlan2d(&plan, 64, 64, kC2R) == 0);  // with values between two kernels
+  CHECK(cufftPlan2d(&plan, 128, 128, kC2R) == 0);  // with values between two kernels
   CHECK(cufftExecC2R(plan, in, out) == 0);
 }
 

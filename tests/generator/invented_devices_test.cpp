@@ -116,7 +116,7 @@ TEST(InventedDevices, EstimatesFollowTheNumbers) {
     DeviceTraits twice = device;
     twice.clock_hz *= 2, twice.memory_bandwidth *= 2;
     for (const char* token :
-         {"fft:type=c2c,n=256x256x256,prec=f32", "nufft:type=1,n=128x128x128,m=20000000,prec=f32,tol=1e-5",
+         {"fft:type=c2c,n=512x512x512,prec=f32", "nufft:type=1,n=128x128x128,m=20000000,prec=f32,tol=1e-5",
           "nufft:type=2,n=1000x1000,m=10000000,prec=f64,tol=1e-9"}) {
       const Problem problem = parse_problem(token);
       const Plan plan = default_plan(problem, device);

@@ -105,7 +105,7 @@ void list_whole_plans(const Problem& problem, const DeviceTraits& device, const 
                     microseconds(generator::floor_seconds(candidate.plan, problem, device)),
                     generator::to_text(candidate.plan, problem)});
   }
-  print_list(fmt::format("{} on {}: {} candidates\nuntuned: {}", to_token(problem), device.name, list.size(),
+  print_list(fmt::format("{} on {}: {} candidates\nuntuned:\n  {}", to_token(problem), device.name, list.size(),
                          generator::to_text(generator::default_plan(problem, device), problem)),
              found.counts, rows, tuner::screen_of(stdout, arguments.wide));
 }
