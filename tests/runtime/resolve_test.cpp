@@ -198,8 +198,8 @@ TEST_F(Resolve, APlanOfAGpuTakesAWholeBatchWhereItTookOneBefore) {
   traits_ = generator::known_device("h200").value();
   const char* const batch = "nufft:type=1,n=64x32x12,m=21424,prec=f32,tol=2.5e-2,batch=12,points=radial";
   const char* const single = "nufft:type=1,n=64x32x12,m=20000,prec=f32,tol=2.5e-2,points=radial";
-  generator::Plan plan = generator::default_plan(parse_problem(single), traits_);
-  ASSERT_EQ(plan.chunk, 1);
+  generator::Plan plan = generator::default_plan(parse_problem(batch), traits_);
+  plan.chunk = 1;
   const Resolution out = resolve_in(store("a.db", single, generator::to_text(plan, parse_problem(single))), batch);
   EXPECT_EQ(out.source, Source::nearest) << out.explain;
   EXPECT_EQ(out.plan.chunk, generator::default_plan(parse_problem(batch), traits_).chunk);
