@@ -139,7 +139,7 @@ TEST_F(CommandsAndBackends, PlanListsPlansOfEveryUniformProblemAndRefusesOthers)
   for (const std::string& token : kFfts) {
     const Finished listed = run({"plan", "--list", token, "--device", "h100", "--count", "1"});
     EXPECT_EQ(listed.code, 0) << token << listed.err;
-    EXPECT_NE(listed.out.find("untuned: cuda;fft="), std::string::npos) << token << listed.out;
+    EXPECT_NE(listed.out.find("untuned:\n  cuda;fft="), std::string::npos) << token << listed.out;
   }
   const Finished refused = run({"plan", "--list", kNuffts[0]});
   EXPECT_EQ(refused.code, 2);
