@@ -134,9 +134,9 @@ TEST(EmulatedDrawnFft, HooksAndOddLengthsTakeWholeLines) {
   EXPECT_TRUE(generator::fft::takes_half_lines(options));
   options.hooks[0].input_factors.assign(68, 0.5);
   EXPECT_FALSE(generator::fft::takes_half_lines(options));
-  for (const char* token : {"fft:type=c2r,n=4097,prec=f64", "fft:type=r2c,n=201,prec=f64",
-                            "fft:type=c2c,n=134,prec=f64", "fft:type=r2c,n=510,prec=f64",
-                            "fft:type=c2r,n=990,prec=f32", "fft:type=r2c,n=1,prec=f32"})
+  for (const char* token :
+       {"fft:type=c2r,n=4097,prec=f64", "fft:type=r2c,n=201,prec=f64", "fft:type=c2c,n=134,prec=f64",
+        "fft:type=r2c,n=510,prec=f64", "fft:type=c2r,n=990,prec=f32", "fft:type=r2c,n=1,prec=f32"})
     EXPECT_FALSE(generator::fft::takes_half_lines(drawn_options_of(parse_problem(token), emulated()))) << token;
 }
 
