@@ -13,12 +13,13 @@
 
 namespace fourtune::runtime::distributed {
 
-// One side of the transforms: position p of line l is at place(p) * lines + l, times factor[place(p)].
+// One side of the transforms: position p of line l is at place(p) * step + l, times factor[place(p)].
 template <class T>
 struct AxisSide {
   cpu::LineSide side;
   const T* factor = nullptr;
   std::int64_t distance = 0;  // elements from one array to the next, where there are several
+  std::int64_t step = 0;      // elements from one position to the next; 0: `lines` of them
 };
 
 // One thread at a time may run it.

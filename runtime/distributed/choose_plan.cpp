@@ -173,6 +173,7 @@ class Chooser {
   ChosenPlan with_grid(ChosenPlan chosen, const std::string& why, const std::string& source) const {
     RankPlan& plan = chosen.plan;
     plan.decomposition = Decomposition::pencils;
+    plan.exchange = Exchange::host;
     plan.grid = forced_.grid.value_or(best_points_grid(plan.local, problem_, crew_.ranks));
     require_grid(plan.grid, crew_.ranks);
     plan.chunks = forced_.chunks.value_or(usual_chunks(plan.local, problem_, crew_.ranks, plan.exchange));
@@ -253,7 +254,7 @@ class Chooser {
   }
   void choose_exchange(RankPlan& plan) {
     if (!generator::is_gpu(plan.local.backend)) {
-      if (forced_.exchange) throw Error(Status::invalid_plan, "ranks=slabs: exchange= is for the slabs of GPUs");
+      plan.exchange = host_exchange();
       return;
     }
     plan.kept = forced_.kept.value_or(Kept::apart);
@@ -270,6 +271,19 @@ class Chooser {
         fmt::format("kept=grid: otherwise a rank would hold about {:.3g} bytes, and {:.3g} are free on each GPU\n",
                     device_slab_bytes(plan, problem_, crew_.ranks), static_cast<double>(crew_.device_bytes));
     plan.exchange = Exchange::kernels, plan.kept = Kept::grid;
+  }
+  Exchange host_exchange() const {
+    const std::string why_not = no_shared(problem_, forced_.chunks.value_or(Chunks{}));
+    if (!forced_.exchange)
+      return why_not.empty() && crew_.means.no_shared.empty() ? Exchange::shared : Exchange::host;
+    if (*forced_.exchange != Exchange::host && *forced_.exchange != Exchange::shared)
+      throw Error(Status::invalid_plan, fmt::format("ranks=slabs: exchange={} is for the slabs of GPUs; processors take host "
+                                                    "and shared",
+                                                    to_string(*forced_.exchange)));
+    require_means(*forced_.exchange);
+    if (*forced_.exchange == Exchange::shared && !why_not.empty())
+      throw Error(Status::invalid_plan, "exchange=shared: " + why_not);
+    return *forced_.exchange;
   }
   // Whether the GPU with the least memory cannot hold what this plan takes, and keeping planes in the grid would help.
   bool takes_too_much(const RankPlan& plan) const {

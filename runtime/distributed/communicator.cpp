@@ -150,6 +150,8 @@ void Communicator::require_same(const std::string& text, const char* what) const
   });
 }
 
+void Communicator::barrier() const { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+
 std::int64_t Communicator::sum(std::int64_t value) const { return sum(std::vector<std::int64_t>{value})[0]; }
 
 std::vector<std::int64_t> Communicator::sum(const std::vector<std::int64_t>& values) const {

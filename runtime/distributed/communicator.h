@@ -51,6 +51,8 @@ class Communicator {
   // Replaces the text by that of rank 0.
   void take_first(std::string& text) const;
 
+  // Returns when all ranks have called it.
+  void barrier() const;
   std::int64_t sum(std::int64_t value) const;
   std::vector<std::int64_t> sum(const std::vector<std::int64_t>& values) const;
   double largest(double value) const;

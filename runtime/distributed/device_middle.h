@@ -61,6 +61,7 @@ class DeviceMiddle {
     return joined_ ? at(by_planes_) + place * whole_ + pieces_.columns_begin()
                    : at(by_columns_) + place * pieces_.columns_elements();
   }
+  void open() {}  // others write when they have been told where (peer_writes.h)
   void begin(int slot, int chunk, bool to_columns, std::int64_t place, std::int64_t count) {
     fill(chunk, to_columns, place, count);
     exchange_->begin(slot, blocks_);

@@ -73,6 +73,8 @@ struct DistributedTransform::State {
     device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
     if (on_gpus)
       means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), options.device, *streams);
+    else if (gpus == 0)
+      means = runtime::distributed::find_host_means(ranks);
     means.mixed = gpus > 0 && !on_gpus;
     if (problem.kind == Kind::fft) bind();
   }

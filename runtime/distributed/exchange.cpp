@@ -10,6 +10,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/device_copy.h"
 #include "runtime/distributed/communicator.h"
+#include "runtime/distributed/machine_memory.h"
 #include "runtime/distributed/nccl.h"
 #include "runtime/distributed/peer_writes.h"
 
@@ -93,6 +94,8 @@ const std::string& ExchangeMeans::why_not(Exchange way) const {
     case Exchange::peer:
     case Exchange::kernels:
       return no_peer;
+    case Exchange::shared:
+      return no_shared;
     case Exchange::host:
       break;
   }
@@ -102,6 +105,12 @@ const std::string& ExchangeMeans::why_not(Exchange way) const {
 Exchange ExchangeMeans::best() const {
   if (no_peer.empty()) return Exchange::peer;
   return no_nccl.empty() ? Exchange::nccl : no_mpi.empty() ? Exchange::mpi : Exchange::host;
+}
+
+ExchangeMeans find_host_means(const Communicator& ranks) {
+  ExchangeMeans means;
+  means.no_shared = why_no_machine_memory(ranks);
+  return means;
 }
 
 std::int64_t least_device_bytes(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams) {

@@ -1,4 +1,4 @@
-// What moves data between the GPUs of a crew: which ways there are, and which one is taken where nobody says.
+// What moves data between the ranks of a crew: which ways there are, and which one is taken where nobody says.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,15 @@ class Communicator;
 // Why a way cannot be taken, the same on every rank; empty: it can. Staging in host memory always can.
 struct ExchangeMeans {
   std::string no_nccl = "the ranks have no GPUs", no_mpi = no_nccl, no_peer = no_nccl;
+  std::string no_shared = "the ranks have GPUs";  // of ranks on processors
   bool gpus = false;   // every rank has one
   bool mixed = false;  // some ranks have one, and others have none
   const std::string& why_not(Exchange way) const;
   Exchange best() const;
 };
 
+// Collective, of ranks on processors.
+ExchangeMeans find_host_means(const Communicator& ranks);
 // Collective. `streams`: of this rank's device, which has this number in its process.
 ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams);
 // Collective. The least that ranks can allocate on their GPUs, which some may share; 0: nobody knows.

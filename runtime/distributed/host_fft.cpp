@@ -37,6 +37,7 @@ class HostFft final : public RankExecutor {
         of_(problem, ranks.rank(), plan.grid),
         pipeline_(plan.grid.in_plane > 1 ? PipelineStages{nullptr} : PipelineStages{}) {
     const RankGroup with_same_x(ranks, plan.grid.place_in_plane(ranks.rank()), plan.grid.in_plane, plan.grid.of_planes);
+    of_.middle.joined = plan.exchange == Exchange::shared;
     pipeline_.bind(with_same_x, of_.middle, plan.chunks, problem.batch, plan_.cpu().threads);
     const PlaneFftSpec planes{ranks, problem, plan, of_, options.deterministic, clock_};
     planes_ = splits_planes(problem, plan, options.deterministic) ? make_split_plane_ffts<T>(planes, pipeline_)
@@ -80,9 +81,9 @@ class HostFft final : public RankExecutor {
   void transform_lines(Complex* work, Complex* spectrum, cpu::LineRange columns, bool adjoint) const {
     const cpu::LineRange lines{columns.first * of_.middle.run, columns.count * of_.middle.run};
     if (lines.count == 0) return;
-    const AxisSide<T> whole{cpu::whole_side(of_.length), nullptr};
-    of_.to_spectrum != adjoint ? lines_[adjoint]->run(work, whole, spectrum, whole, of_.lines, lines)
-                               : lines_[adjoint]->run(spectrum, whole, work, whole, of_.lines, lines);
+    const AxisSide<T> whole{cpu::whole_side(of_.length)}, middle{whole.side, nullptr, 0, pipeline_.columns_stride()};
+    of_.to_spectrum != adjoint ? lines_[adjoint]->run(work, middle, spectrum, whole, of_.lines, lines)
+                               : lines_[adjoint]->run(spectrum, whole, work, middle, of_.lines, lines);
   }
 
   const Communicator& ranks_;

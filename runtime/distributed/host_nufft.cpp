@@ -57,7 +57,8 @@ class HostNufft final : public RankExecutor {
     }
     mode_side_ = cpu::part_side(cut_.fine[static_cast<std::size_t>(last_)], problem.n[last_], options.mode_order);
     line_factor_ = cpu::factors_in_order<T>(factors_[last_], mode_side_);
-    points_ = std::make_unique<PlacedPoints<T>>(ranks, gridder_spec(), cut_, plan.balance, chunk_, clock_);
+    points_ = std::make_unique<PlacedPoints<T>>(ranks, gridder_spec(), cut_, plan.balance,
+                                                Moving{chunk_, plan.exchange == Exchange::shared}, clock_);
   }
 
   void set_points(const PointSet& points) override {
@@ -122,7 +123,7 @@ class HostNufft final : public RankExecutor {
     bound_ = false;
     ranks_.together([&] {
       const Split runs = plan_.grid.in_plane > 1 ? Split::even(run_, plan_.grid.in_plane) : Split();
-      pipeline_.bind(ranks_, {points_->where().cells(last_), columns_, run_, sizeof(Complex), false, runs},
+      pipeline_.bind(ranks_, {points_->where().cells(last_), columns_, run_, sizeof(Complex), plan_.exchange == Exchange::shared, runs},
                      plan_.chunks, chunk_, threads_);
       std::int64_t most = 0;
       for (int c = 0; c < pipeline_.chunks(); ++c) most = std::max(most, pipeline_.planes(c).count);
@@ -144,7 +145,9 @@ class HostNufft final : public RankExecutor {
   }
 
   AxisSide<T> mode_side() const { return {mode_side_, line_factor_.data()}; }
-  AxisSide<T> fine_side() const { return {cpu::whole_side(cut_.fine[static_cast<std::size_t>(last_)]), nullptr}; }
+  AxisSide<T> fine_side() const {
+    return {cpu::whole_side(cut_.fine[static_cast<std::size_t>(last_)]), nullptr, 0, pipeline_.columns_stride()};
+  }
   // Calls f(cells, their planes of modes, number of planes) for what each layer has of these planes of transform b: the
   // same times on all ranks that share planes.
   template <class F>

@@ -189,7 +189,7 @@ class HostType3 final : public RankExecutor {
     cut.room = room;
     cut.layer_per_row = options_.deterministic;
     for (std::size_t d = 0; d < 3; ++d) cut.side[d] = std::min<std::int64_t>(stages.sort.tile[d], fine[d]);
-    return std::make_unique<PlacedPoints<T>>(ranks_, spec, cut, plan_.balance, chunk_, clock_);
+    return std::make_unique<PlacedPoints<T>>(ranks_, spec, cut, plan_.balance, Moving{chunk_}, clock_);
   }
 
   // What depends on where the grids are cut.

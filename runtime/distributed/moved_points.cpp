@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "fourtune/problem.h"
 #include "fourtune/status.h"
 
 namespace fourtune::runtime::distributed {
@@ -34,14 +35,33 @@ void MovedPoints<T>::plan(const Communicator& ranks, int dim, const std::vector<
     const auto self = static_cast<std::size_t>(ranks.rank());
     stays_ = counts[self] == own_ && arriving[self] == arrived_;
     order_.resize(stays_ ? 0 : own_);
-    packed_.resize(stays_ ? 0 : own_);
-    values_.resize(stays_ ? 0 : own_);
-    for (int d = 0; d < dim; ++d) coordinates_[static_cast<std::size_t>(d)].resize(stays_ ? 0 : arrived_);
+    const bool sends = !stays_ && !by_memory_;
+    packed_.resize(sends ? own_ : 0);
+    values_.resize(sends ? own_ : 0);
+    moved_.resize(sends ? checked_multiply(arrived_, at_once_, "values") : 0);
+    for (int d = 0; d < dim; ++d) coordinates_[static_cast<std::size_t>(d)].resize(sends ? arrived_ : 0);
     if (stays_) return;
     std::vector<std::int64_t> next(sent_.begin(), sent_.end() - 1);
     for (std::int64_t j = 0; j < own_; ++j)
       order_[next[static_cast<std::size_t>(owner[static_cast<std::size_t>(j)])]++] = j;
   });
+  if (by_memory_) plan_sections(ranks);
+}
+
+// Sections follow each other by rank, and so does what a section gets.
+template <class T>
+void MovedPoints<T>::plan_sections(const Communicator& ranks) {
+  const std::vector<std::int64_t> sections = starts_of(ranks.of_all(arrived_));
+  all_ = sections.back();
+  section_ = sections[static_cast<std::size_t>(ranks.rank())];
+  places_ = ranks.swap({received_.begin(), received_.end() - 1});
+  for (std::size_t r = 0; r < places_.size(); ++r) places_[r] += sections[r];
+  std::int64_t bytes = 0;
+  ranks.together([&] {
+    const std::int64_t real = static_cast<std::int64_t>(sizeof(T));
+    bytes = checked_multiply(std::max<std::int64_t>(1, all_), std::max(dim_ * real, 2 * real * at_once_), "values");
+  });
+  memory_.resize(ranks, bytes);
 }
 
 template <class T>
@@ -69,6 +89,19 @@ void MovedPoints<T>::exchange(const Communicator& ranks, E* sent_order, E* arriv
 template <class T>
 std::array<const T*, 3> MovedPoints<T>::move(const Communicator& ranks, const std::array<const T*, 3>& own) {
   std::array<const T*, 3> result = own;
+  if (by_memory_) {
+    meet(ranks);
+    for (std::int64_t d = 0; d < dim_ && !stays_; ++d) {
+      const T* const from = own[static_cast<std::size_t>(d)];
+      for_each_rank([&](std::int64_t place, std::int64_t first, std::int64_t count) {
+        T* const to = shared<T>(d) + place;
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[order_[first + i]];
+      });
+      result[static_cast<std::size_t>(d)] = section<T>(d);
+    }
+    meet(ranks);
+    return result;
+  }
   if (stays_) return result;  // no other rank sends this one a message either
   for (std::size_t at = 0; at < static_cast<std::size_t>(dim_); ++at) {
     for (std::int64_t i = 0; i < own_; ++i) packed_[i] = own[at][order_[i]];
@@ -84,22 +117,42 @@ void MovedPoints<T>::release() {
 }
 
 template <class T>
-void MovedPoints<T>::follow(const Communicator& ranks, const Complex* own, Complex* moved) {
-  if (stays_) return;
-  for (std::int64_t i = 0; i < own_; ++i) values_[i] = own[order_[i]];
-  exchange(ranks, values_.data(), moved, true, sizeof(Complex));
+void MovedPoints<T>::follow(const Communicator& ranks, const Complex* own, std::int64_t count) {
+  meet_sharing(ranks);
+  for (std::int64_t b = 0; b < count && !stays_; ++b, own += own_) {
+    if (by_memory_) {
+      for_each_rank([&](std::int64_t place, std::int64_t first, std::int64_t points) {
+        Complex* const to = shared<Complex>(b) + place;
+        for (std::int64_t i = 0; i < points; ++i) to[i] = own[order_[first + i]];
+      });
+      continue;
+    }
+    for (std::int64_t i = 0; i < own_; ++i) values_[i] = own[order_[i]];
+    exchange(ranks, values_.data(), moved_.data() + b * arrived_, true, sizeof(Complex));
+  }
+  meet_sharing(ranks);
 }
 
 template <class T>
-void MovedPoints<T>::come_back(const Communicator& ranks, const Complex* moved, Complex* own) {
-  if (stays_) return;
-  exchange(ranks, values_.data(), const_cast<Complex*>(moved), false, sizeof(Complex));
-  for (std::int64_t i = 0; i < own_; ++i) own[order_[i]] = values_[i];
+void MovedPoints<T>::come_back(const Communicator& ranks, Complex* own, std::int64_t count) {
+  meet_sharing(ranks);
+  for (std::int64_t b = 0; b < count && !stays_; ++b, own += own_) {
+    if (by_memory_) {
+      for_each_rank([&](std::int64_t place, std::int64_t first, std::int64_t points) {
+        const Complex* const from = shared<Complex>(b) + place;
+        for (std::int64_t i = 0; i < points; ++i) own[order_[first + i]] = from[i];
+      });
+      continue;
+    }
+    exchange(ranks, values_.data(), moved_.data() + b * arrived_, false, sizeof(Complex));
+    for (std::int64_t i = 0; i < own_; ++i) own[order_[i]] = values_[i];
+  }
 }
 
 template <class T>
 std::int64_t MovedPoints<T>::bytes() const {
-  std::int64_t sum = order_.bytes() + packed_.bytes() + values_.bytes();
+  std::int64_t sum = order_.bytes() + packed_.bytes() + values_.bytes() + moved_.bytes();
+  if (by_memory_ && !stays_) sum += arrived_ * at_once_ * static_cast<std::int64_t>(sizeof(Complex));
   for (const auto& coordinate : coordinates_) sum += coordinate.bytes();
   return sum;
 }

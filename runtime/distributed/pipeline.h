@@ -10,6 +10,7 @@
 //   bind(ranks, shape, chunks, memory, ...)          so much of it (TranspositionMemory)
 //   pieces(), trivial(), bytes()                     as a Transposition's; of the memory
 //   planes_at(place), columns_at(place)              array `place` of either side
+//   open()                                           before the first side writes: others read nothing of it any more
 //   begin(slot, chunk, to_columns, place, count)     begins to move a chunk of so many arrays, from `place` on
 //   poll(slot), wait(slot)                           lets it proceed; returns when later work finds it moved
 //
@@ -57,6 +58,8 @@ class PipelineOf {
   // What of this rank's planes and columns the work of a chunk has; none, one or two sizes occur.
   cpu::LineRange planes(int chunk) const { return middle_.pieces()[chunk].planes; }
   cpu::LineRange columns(int chunk) const { return middle_.pieces()[chunk].columns; }
+  // Elements from one plane to the next where an array is stored by columns.
+  std::int64_t columns_stride() const { return middle_.pieces().columns_stride(); }
   // The most transforms that one call of work has (below).
   std::int64_t together() const { return group_; }
   // planes(b, planes of this rank, range of them) writes the planes of transform b, and lines(b, columns of this rank,
@@ -85,6 +88,7 @@ class PipelineOf {
     const int count = chunks();
     const bool first_is_cut = (chunks_.cut == Cut::planes) == first.planes;
     for (std::int64_t b = 0; b < batch; ++b) {
+      exchange(clock, [&] { middle_.open(); });
       for (int c = 0; c < count; ++c) {
         if (first_is_cut || c == 0) work(first, clock, {b, 0, 1}, first_is_cut ? c : kAll);
         exchange(clock, [&] {
@@ -110,6 +114,7 @@ class PipelineOf {
     };
     for (std::int64_t at = 0; at < batch; at += group_) {
       const std::int64_t slot = at / group_ % 2, count = std::min(batch - at, group_);
+      exchange(clock, [&] { middle_.open(); });
       work(first, clock, {at, slot * group_, count}, kAll);
       exchange(clock, [&] { middle_.begin(static_cast<int>(slot), 0, first.planes, slot * group_, count); });
       if (at > 0) finish(at - group_);

@@ -9,16 +9,17 @@ namespace fourtune::runtime::distributed {
 
 template <class T>
 PlacedPoints<T>::PlacedPoints(const Communicator& ranks, const cpu::GridderSpec& gridder, const GridCut& cut,
-                              Balance balance, std::int64_t at_once, cpu::StageClock& clock)
+                              Balance balance, const Moving& moving, cpu::StageClock& clock)
     : ranks_(ranks),
       cut_(cut),
       balance_(balance),
       width_(gridder.window.width),
       threads_(gridder.threads),
-      at_once_(at_once),
+      at_once_(moving.at_once),
       clock_(clock),
       gridder_(cpu::make_gridder<T>(gridder)) {
   tiles_.count = gridder_->tile_counts();
+  moved_.bind(moving.at_once, moving.by_memory);
 }
 
 // The rows of tiles along dimension d over so many parts, by the cost of these points and their cells.
@@ -94,21 +95,18 @@ std::array<const T*, 3> PlacedPoints<T>::plan_move(const OwnPoints<T>& points) {
 
 template <class T>
 void PlacedPoints<T>::sort(const cpu::PointMap& map, const std::array<const T*, 3>& here) {
-  values_.resize(moved_.stays() ? 0 : checked_multiply(moved_.arrived(), at_once_, "values"));
   if (!grid_.empty()) gridder_->set_points(moved_.arrived(), here[0], here[1], here[2], map);
 }
 
 template <class T>
 void PlacedPoints<T>::spread(const Complex* values, const Complex* factor, std::int64_t count, LocalWork& local) {
   const std::int64_t elements = grid_.shape().elements;
-  clock_.time("move values", [&] {
-    for (std::int64_t b = 0; b < count; ++b)
-      moved_.follow(ranks_, values + b * own_, values_.data() + b * moved_.arrived());
-  });
-  const Complex* const here = moved_.stays() ? values : values_.data();
+  clock_.time("move values", [&] { moved_.follow(ranks_, values, count); });
+  const Complex* const here = moved_.stays() ? values : moved_.moved();
+  const std::int64_t distance = moved_.stays() ? own_ : moved_.distance();
   clock_.time("spread", [&] {
     local.run([&] {
-      if (!grid_.empty()) gridder_->spread(here, moved_.arrived(), factor, grid_.data(), elements, count);
+      if (!grid_.empty()) gridder_->spread(here, distance, factor, grid_.data(), elements, count);
     });
   });
   clock_.time("shared cells", [&] {
@@ -122,16 +120,15 @@ void PlacedPoints<T>::interpolate(Complex* values, const Complex* factor, std::i
   clock_.time("shared cells", [&] {
     for (std::int64_t b = 0; b < count; ++b) grid_.fill(ranks_, grid_.data() + b * elements, threads_);
   });
-  Complex* const here = moved_.stays() ? values : values_.data();
+  Complex* const here = moved_.stays() ? values : moved_.moved();
+  const std::int64_t distance = moved_.stays() ? own_ : moved_.distance();
+  moved_.meet_sharing(ranks_);
   clock_.time("interpolate", [&] {
     local.run([&] {
-      if (!grid_.empty()) gridder_->interpolate(grid_.data(), elements, factor, here, moved_.arrived(), count);
+      if (!grid_.empty()) gridder_->interpolate(grid_.data(), elements, factor, here, distance, count);
     });
   });
-  clock_.time("move values", [&] {
-    for (std::int64_t b = 0; b < count; ++b)
-      moved_.come_back(ranks_, values_.data() + b * moved_.arrived(), values + b * own_);
-  });
+  clock_.time("move values", [&] { moved_.come_back(ranks_, values, count); });
 }
 
 template class PlacedPoints<float>;

@@ -38,15 +38,21 @@ struct OwnPoints {
   cpu::PointMap map;
 };
 
+// How values move: of so many transforms at a time, through memory that the ranks share or by MPI.
+struct Moving {
+  std::int64_t at_once = 1;
+  bool by_memory = false;
+};
+
 template <class T>
 class PlacedPoints {
   using Complex = std::complex<T>;
 
  public:
-  // `cut` says all but the rows of tiles of each part, which follow from the points. `at_once`: transforms at a time.
-  // Throws Error{unsupported}; does not communicate. The clock outlives it.
+  // `cut` says all but the rows of tiles of each part, which follow from the points. `moving`: transforms at a time, and
+  // whether ranks share memory. Throws Error{unsupported}; does not communicate. The clock outlives it.
   PlacedPoints(const Communicator& ranks, const cpu::GridderSpec& gridder, const GridCut& cut, Balance balance,
-               std::int64_t at_once, cpu::StageClock& clock);
+               const Moving& moving, cpu::StageClock& clock);
 
   // First of two steps: locates the points and cuts the grid for them. Returns whether it is cut differently than before,
   // in which case grid() has been bound again. Collective; throws the same Error on every rank.
@@ -74,7 +80,7 @@ class PlacedPoints {
   // points that have arrived, or null. Collective; failures are kept in `local`.
   void spread(const Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
   void interpolate(Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
-  std::int64_t bytes() const { return grid_.bytes() + gridder_->bytes() + moved_.bytes() + values_.bytes(); }
+  std::int64_t bytes() const { return grid_.bytes() + gridder_->bytes() + moved_.bytes(); }
 
  private:
   Split cut_rows(int d, int parts, const std::vector<std::int64_t>& points) const;
@@ -94,7 +100,6 @@ class PlacedPoints {
   bool bound_ = false;
   GridPart<T> grid_;
   MovedPoints<T> moved_;
-  cpu::Buffer<Complex> values_;  // of the points that have arrived
 };
 
 }  // namespace fourtune::runtime::distributed

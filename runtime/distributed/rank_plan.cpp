@@ -27,14 +27,15 @@ constexpr int kUsualTile = 16;  // cells along the last dimension (docs/design/c
       Status::invalid_plan,
       fmt::format(
           "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), slabs with any of "
-          "balance=points|planes (not for an fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, "
-          "exchange=nccl|mpi|host|peer|kernels and kept=apart|grid (by kernels, not for an fft), or pencils with any of "
+          "balance=points|planes (not for an fft), chunks=1..{}, cut=planes|columns|batch, on processors "
+          "exchange=host|shared, and on GPUs exchange=nccl|mpi|host|peer|kernels and kept=apart|grid (by kernels, not for an "
+          "fft), or pencils with any of "
           "grid=AxB, balance (not for an fft), chunks and cut",
           text::shown(std::string(text)), why, kMostChunks));
 }
 
 constexpr std::array kCuts{"planes", "columns", "batch"};
-constexpr std::array kExchanges{"nccl", "mpi", "host", "peer", "kernels"};
+constexpr std::array kExchanges{"nccl", "mpi", "host", "peer", "kernels", "shared"};
 constexpr std::array kKept{"apart", "grid"};
 
 // The enumerator of this name; the names are in the order of the enumerators.
@@ -74,6 +75,7 @@ void parse_replicated(std::string_view argument, std::string_view family, Forced
   if (forced.exchange == Exchange::mpi) refuse(family, "MPI adds up arrays of the host");
   if (forced.exchange == Exchange::peer || forced.exchange == Exchange::kernels)
     refuse(family, "nothing adds up in the memory of another GPU");
+  if (forced.exchange == Exchange::shared) refuse(family, "ranks on processors add up by MPI");
 }
 
 // The arguments of `slabs(...)` and `pencils(...)`, each once and in any order.
@@ -114,6 +116,8 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
     refuse(family, "kept=grid is for exchange=kernels, as others move planes to where they do not overwrite a grid");
   if (forced.exchange == Exchange::kernels && forced.chunks && *forced.chunks != Chunks{})
     refuse(family, "kernels exchange whole arrays, in one chunk");
+  if (forced.exchange == Exchange::shared && chunks.count > 1 && chunks.cut != Cut::batch)
+    refuse(family, "nothing travels where ranks share the array; take one chunk, or cut=batch");
 }
 
 // Whether tiles of `side` cells leave no layer thinner than `least`.
@@ -171,7 +175,8 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
   const std::string exchange =
       generator::is_gpu(plan.local.backend)
           ? fmt::format(",exchange={}{}", to_string(plan.exchange), plan.kept == Kept::grid ? ",kept=grid" : "")
-          : std::string();
+      : plan.exchange == Exchange::shared ? std::string(",exchange=shared")
+                                          : std::string();
   return fmt::format("ranks=slabs({}{}{});{}", balance, chunks, exchange, generator::to_text(plan.local, problem));
 }
 
@@ -302,6 +307,12 @@ std::string no_kernels(const generator::Plan& local, const Problem& problem, int
   for (int d = 0; d < problem.dim; ++d)
     if (problem.n[d] < 2 || !generator::fft::has_codelets(problem.n[d]))
       return fmt::format("length {} is 1 or has a prime factor above 61", problem.n[d]);
+  return {};
+}
+
+std::string no_shared(const Problem& problem, const Chunks& chunks) {
+  if (problem.kind == Kind::nufft && problem.type == 3) return "the grids of a type 3 are exchanged by MPI";
+  if (chunks.count > 1 && chunks.cut != Cut::batch) return "nothing travels that chunks would overlap with";
   return {};
 }
 

@@ -2,6 +2,7 @@
 //
 //   ranks=slabs(balance=points,chunks=4,cut=planes);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
 //   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
+//   ranks=slabs(chunks=1,cut=planes,exchange=shared);cpu;threads=1;fft=rows(...)      (ranks of one machine)
 //   ranks=pencils(grid=2x4,chunks=1,cut=planes);cpu;threads=1;fft=rows(...)           (an fft in 3D)
 //   ranks=pencils(grid=2x4,balance=points,chunks=1,cut=planes);cpu;threads=1;...      (types 1 and 2 in 3D)
 //   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
@@ -59,15 +60,16 @@ struct Chunks {
 };
 inline constexpr int kMostChunks = 1024;
 
-// What moves data between GPUs.
+// What moves data between ranks: the first five with GPUs, `host` and the last one on processors.
 enum class Exchange {
   nccl,  // NVIDIA's library, from GPU to GPU on a stream
   mpi,   // MPI, which is given pointers of the GPUs
-  host,  // MPI, from and to pinned host memory
+  host,  // MPI, from and to host memory, which for GPUs is pinned
   peer,  // the GPU that sends writes into the memory of the other; for ranks of one machine
   // Kernels that transform planes and lines store and load what crosses, in the memory of the other GPUs. The rest, moved
   // points and fetched planes, goes as by peer.
   kernels,
+  shared,  // on processors: ranks of one machine work in one array that they share, and nothing is sent
 };
 
 // Where planes lie that have been pruned to the kept modes, between their transforms and the lines across them.
@@ -81,7 +83,7 @@ struct RankPlan {
   Balance balance = Balance::points;
   RankGrid grid;  // slabs and pencils
   Chunks chunks;
-  Exchange exchange = Exchange::host;  // of ranks with GPUs
+  Exchange exchange = Exchange::host;  // slabs, and replicated plans on GPUs
   Kept kept = Kept::apart;             // of types 1 and 2 with Exchange::kernels
   generator::Plan local;               // slabs and pencils: of every rank, except for its number of threads
   std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
@@ -132,7 +134,10 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
 
 // Why kernels cannot exchange what this plan transforms; empty: they can, where GPUs see each other's memory.
 std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks, Kept kept);
-// Whether they should, where they can.
+// Why the ranks of a machine cannot share the array in the middle of this problem's slabs with these chunks; empty: they
+// can, where they can share memory at all.
+std::string no_shared(const Problem& problem, const Chunks& chunks);
+// Whether kernels should exchange, where they can.
 bool kernels_pay(const Problem& problem, int ranks);
 
 // Whether slabs should be used where both are possible.

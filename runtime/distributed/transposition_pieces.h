@@ -93,6 +93,7 @@ class TranspositionPieces {
   // Of a joined array: where either side begins in it.
   std::int64_t planes_begin() const { return planes_begin_; }
   std::int64_t columns_begin() const { return columns_begin_; }
+  std::int64_t element() const { return element_; }  // bytes
   std::int64_t planes_bytes() const { return planes_elements_ * element_; }
   std::int64_t columns_bytes() const { return columns_elements_ * element_; }
 

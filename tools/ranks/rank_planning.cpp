@@ -115,11 +115,13 @@ std::vector<Chunks> RankPlanning::chunks_of(const Problem& problem) const {
   return all;
 }
 
-// The ways that there are; on the processor there is nothing to choose.
+// The ways that there are.
 std::vector<Exchange> RankPlanning::exchanges() const {
   std::vector<Exchange> all;
-  for (const Exchange way : {Exchange::kernels, Exchange::peer, Exchange::nccl, Exchange::mpi, Exchange::host})
-    if (crew_.means.why_not(way).empty() && (generator::is_gpu(rank_.backend) || way == Exchange::host))
+  const bool gpu = generator::is_gpu(rank_.backend);
+  for (const Exchange way :
+       {Exchange::kernels, Exchange::peer, Exchange::nccl, Exchange::mpi, Exchange::shared, Exchange::host})
+    if (crew_.means.why_not(way).empty() && (way == Exchange::host || gpu == (way != Exchange::shared)))
       all.push_back(way);
   return all;
 }
@@ -201,6 +203,7 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
         const int decomposition = balance == Balance::points ? 0 : 1;
         for (const auto& [way, kept] : ways_of(slabs.local, problem)) {
           if (way == Exchange::kernels && chunks != Chunks{}) continue;
+          if (way == Exchange::shared && !runtime::distributed::no_shared(problem, chunks).empty()) continue;
           slabs.exchange = way, slabs.kept = kept;
           const int place = static_cast<int>(way) + static_cast<int>(kept);  // kernels are the last way
           collector.add(slabs, {decomposition, chunks.count, static_cast<int>(chunks.cut), number, place}, estimate);
@@ -222,7 +225,7 @@ void RankPlanning::list_replicated(const Problem& problem, Collector& collector)
     if (!collector.is_new(plan)) continue;
     const double exchange = exchange_seconds(problem, candidate.plan, Decomposition::replicated);
     for (const Exchange way : exchanges()) {
-      if (way == Exchange::peer || way == Exchange::mpi || (way == Exchange::nccl && problem.type == 3)) continue;
+      if (way == Exchange::peer || way == Exchange::mpi || way == Exchange::shared || (way == Exchange::nccl && problem.type == 3)) continue;
       plan.exchange = way;
       collector.add(plan, {2, 1, 0, number, static_cast<int>(way)}, candidate.estimate + exchange);
     }
