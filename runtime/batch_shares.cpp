@@ -58,7 +58,10 @@ std::vector<std::int64_t> shares_from_home(std::int64_t batch, std::size_t home,
 }
 
 std::int64_t batch_pieces(std::int64_t share, std::int64_t bytes) {
-  constexpr std::int64_t kMost = 8, kLeastBytes = 16 << 20;  // a copy of 16 MB hides what starting a piece costs
+  // A copy of 16 MB hides what starting a piece costs. The first piece's copy there and the last one's back have nothing
+  // beside them: 32 coils of 256^3 from pinned host memory took 90.6 ms on an H100 in 8 pieces and 85.3 in 16, and 49.8 and
+  // 47.6 on two.
+  constexpr std::int64_t kMost = 16, kLeastBytes = 16 << 20;
   const double pieces = static_cast<double>(share) * static_cast<double>(bytes) / kLeastBytes;
   const auto most = static_cast<std::int64_t>(std::min(pieces, static_cast<double>(std::min(kMost, share))));
   for (std::int64_t count = most; count > 1; --count)

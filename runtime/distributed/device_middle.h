@@ -51,6 +51,7 @@ class DeviceMiddle {
   // Where both sides lie in one array: what this rank has of the first one.
   void* joined_array() const { return own_planes_ != nullptr ? own_planes_ : by_planes_.data(); }
   std::int64_t joined_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
+  bool adjacent() const { return !joined_; }
   Complex* planes_at(std::int64_t place) const {
     if (own_planes_ != nullptr) return own_planes_;
     return at(by_planes_) + (joined_ ? place * whole_ + pieces_.planes_begin() : place * pieces_.planes_elements());

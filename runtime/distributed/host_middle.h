@@ -40,6 +40,7 @@ class HostMiddle {
     return joined_ ? arrays_ * pieces().planes_bytes() : by_planes_.bytes() + by_columns_.bytes();
   }
 
+  bool adjacent() const { return !joined_; }
   Complex* planes_at(std::int64_t place) {
     return joined_ ? joined_at(place) + pieces().planes_begin() : by_planes_.data() + place * pieces().planes_elements();
   }

@@ -10,6 +10,7 @@
 //   bind(ranks, shape, chunks, memory, ...)          so much of it (TranspositionMemory)
 //   pieces(), trivial(), bytes()                     as a Transposition's; of the memory
 //   planes_at(place), columns_at(place)              array `place` of either side
+//   adjacent()                                       whether one of these follows the other
 //   open()                                           before the first side writes: others read nothing of it any more
 //   begin(slot, chunk, to_columns, place, count)     begins to move a chunk of so many arrays, from `place` on
 //   poll(slot), wait(slot)                           lets it proceed; returns when later work finds it moved
@@ -140,7 +141,8 @@ class PipelineOf {
     const cpu::LineRange which = range(side.planes, chunk);
     timed(clock, side.stage, [&] {
       if constexpr (std::is_invocable_v<Work&, std::int64_t, std::int64_t, decltype(array(0)), cpu::LineRange>) {
-        side.work(group.b, group.count, array(0), which);
+        const std::int64_t at_once = middle_.adjacent() ? group.count : 1;
+        for (std::int64_t i = 0; i < group.count; i += at_once) side.work(group.b + i, at_once, array(i), which);
       } else {
         for (std::int64_t i = 0; i < group.count; ++i) side.work(group.b + i, array(i), which);
       }

@@ -46,9 +46,12 @@ bool PlacedPoints<T>::cut(const OwnPoints<T>& points) {
     const std::int64_t planes = tiles_.count[static_cast<std::size_t>(last)], rows = cut_.cuts_y ? tiles_.count[1] : 0;
     std::vector<std::int64_t> counts(static_cast<std::size_t>(planes + rows), 0);
     if (balance_ == Balance::points) {
-      for (const std::int32_t t : tile_) {
-        ++counts[tiles_.row(t, last)];
-        if (rows > 0) ++counts[static_cast<std::size_t>(planes) + tiles_.row(t, 1)];
+      std::vector<std::int64_t> in_tile(static_cast<std::size_t>(tiles_.all()), 0);
+      for (const std::int32_t t : tile_) ++in_tile[static_cast<std::size_t>(t)];
+      for (std::int32_t t = 0; t < tiles_.all(); ++t) {
+        const std::int64_t here = in_tile[static_cast<std::size_t>(t)];
+        counts[tiles_.row(t, last)] += here;
+        if (rows > 0) counts[static_cast<std::size_t>(planes) + tiles_.row(t, 1)] += here;
       }
       counts = ranks_.sum(counts);
     }
@@ -80,8 +83,10 @@ void PlacedPoints<T>::find_owners() {
   };
   const int last = cut_.dim - 1, in_plane = cut_.ranks.in_plane;
   const std::vector<std::int32_t> group = parts_of_rows(last), place = parts_of_rows(1);
-  for (std::int32_t& t : tile_)
-    t = in_plane * group[tiles_.row(t, last)] + (in_plane > 1 ? place[tiles_.row(t, 1)] : 0);
+  std::vector<std::int32_t> owner;
+  for (std::int32_t t = 0; t < tiles_.all(); ++t)
+    owner.push_back(in_plane * group[tiles_.row(t, last)] + (in_plane > 1 ? place[tiles_.row(t, 1)] : 0));
+  for (std::int32_t& t : tile_) t = owner[static_cast<std::size_t>(t)];
 }
 
 template <class T>

@@ -22,7 +22,9 @@ namespace fourtune::runtime::distributed {
 // The tiles of the whole grid, by number.
 struct TileNumbers {
   std::array<std::int64_t, 3> count{1, 1, 1};
-  // A tile's place along y or z. There are fewer than 2^31, and 32-bit divisions are several times faster.
+  // There are fewer than 2^31, each of thousands of cells, so what is asked of every tile costs little.
+  std::int32_t all() const { return static_cast<std::int32_t>(count[0] * count[1] * count[2]); }
+  // A tile's place along y or z.
   std::uint32_t row(std::int32_t tile, int d) const {
     const std::uint32_t rows = static_cast<std::uint32_t>(tile) / static_cast<std::uint32_t>(count[0]);
     const auto of_y = static_cast<std::uint32_t>(count[1]);

@@ -15,7 +15,7 @@ void count_nufft(const std::string& token, bool deterministic, const std::string
   const Problem& p = whole.problem;
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD),
-                                 forced("ranks=slabs(balance=planes" + chunks + ")", deterministic));
+                                 forced("ranks=slabs(balance=planes,exchange=host" + chunks + ")", deterministic));
   const Range mine = dealt(Deal::even, *p.m, rank, ranks);
   const auto last = static_cast<std::size_t>(p.dim - 1);
   Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin,
@@ -79,13 +79,41 @@ TEST(DistributedBytes, Ffts) {
   c2c.execute(in.data(), out.data());
   const std::int64_t bound = part_of(52, rank, ranks) * 48 * (50 - part_of(50, rank, ranks)) * 16;
   EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(bound) + 256);
-  DistributedTransform c2r("fft:type=c2r,n=90x200,prec=f32", MPI_Comm_c2f(MPI_COMM_WORLD), forced(""));
+  DistributedTransform c2r("fft:type=c2r,n=90x200,prec=f32", MPI_Comm_c2f(MPI_COMM_WORLD),
+                           forced("ranks=slabs(exchange=host)"));
   std::vector<std::complex<float>> half(static_cast<std::size_t>(c2r.first_part().count()));
   std::vector<float> real(static_cast<std::size_t>(c2r.second_part().count()));
   sent = 0;
   c2r.execute(half.data(), real.data());
   const std::int64_t back = (200 - part_of(200, rank, ranks)) * part_of(46, rank, ranks) * 8;
   EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(back) + 256);
+}
+
+// Where ranks share memory, points and the array between planes and lines are put where they are used: messages are only
+// the cells that windows of two ranks reach.
+TEST(DistributedBytes, RanksThatShareMemorySendCellsAlone) {
+  DistributedTransform c2c("fft:type=c2c,n=48x50x52,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), forced(""));
+  std::vector<std::complex<double>> in(static_cast<std::size_t>(c2c.first_part().count())),
+      out(static_cast<std::size_t>(c2c.second_part().count()));
+  sent = 0;
+  c2c.execute(in.data(), out.data());
+  EXPECT_LE(sent, 256);
+  for (const int type : {1, 2}) {
+    const std::string token = "nufft:type=" + std::to_string(type) + ",n=20x24x96,m=60000,prec=f64,tol=1e-6";
+    const Whole<double> whole = draw<double>(token, 7);
+    DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), forced("ranks=slabs"));
+    const Range mine = dealt(Deal::even, 60000, rank_of(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD));
+    sent = 0;
+    transform.set_points(
+        {mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin, whole.x[2].data() + mine.begin});
+    EXPECT_LE(sent, 4096);
+    const Geometry g(transform.plan());
+    std::vector<std::complex<double>> values(static_cast<std::size_t>(mine.size())),
+        modes(static_cast<std::size_t>(transform.modes().count()) + 1);
+    sent = 0;
+    transform.execute(values.data(), modes.data());
+    EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>((g.width - 1) * g.fine[0] * g.fine[1] * 16) + 256);
+  }
 }
 
 TEST(DistributedBytes, ReplicatedTransforms) {

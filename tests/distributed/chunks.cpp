@@ -9,8 +9,20 @@ namespace fourtune::test {
 namespace {
 
 // More chunks than planes and columns, too; the last two group the transforms of a batch.
-const char* const kChunks[] = {"chunks=2,cut=planes",   "chunks=3,cut=columns", "chunks=40,cut=planes",
-                               "chunks=40,cut=columns", "chunks=1,cut=batch",   "chunks=3,cut=batch"};
+const char* const kChunks[] = {"chunks=2,cut=planes",
+                               "chunks=3,cut=columns",
+                               "chunks=40,cut=planes",
+                               "chunks=40,cut=columns",
+                               "chunks=1,cut=batch",
+                               "chunks=3,cut=batch",
+                               "exchange=host,chunks=1,cut=batch",
+                               "exchange=host,chunks=3,cut=batch",
+                               "exchange=host"};
+// As plans spell it.
+std::string named_chunks(const std::string& chunks) {
+  const std::size_t at = chunks.find("chunks=");
+  return at == std::string::npos ? "chunks=1" : chunks.substr(at);
+}
 
 Options slabs(const std::string& chunks, bool fft) {
   Options options = reproducible(1);
@@ -29,7 +41,9 @@ void expect_bits_of_one_piece(const std::string& token) {
       std::string explain;
       const auto cut = result_of(whole, Way{slabs(chunks, false), MPI_COMM_WORLD, Deal::uneven, adjoint}, &explain);
       EXPECT_TRUE(same_bits(cut, alone)) << token << ' ' << chunks << (adjoint ? " adjoint" : "");
-      EXPECT_NE(explain.find(chunks), std::string::npos) << explain;
+      EXPECT_NE(explain.find(named_chunks(chunks)), std::string::npos) << explain;
+      EXPECT_FALSE(std::string(chunks).starts_with("exchange=host") && explain.find("shared") != std::string::npos)
+          << explain;
     }
   }
 }
@@ -103,9 +117,11 @@ TEST(DistributedChunks, HaveOneSpelling) {
     return text.substr(0, text.find(';'));
   };
   const std::string fft = "fft:type=c2c,n=8x8,prec=f64";
-  EXPECT_EQ(plan_of(fft, "ranks=slabs(cut=batch,chunks=2)"), "ranks=slabs(chunks=2,cut=batch)");
-  EXPECT_EQ(plan_of(fft, "ranks=slabs(chunks=1,cut=columns)"), "ranks=slabs(chunks=1,cut=planes)");
-  EXPECT_EQ(plan_of(fft, "ranks=slabs"), "ranks=slabs(chunks=1,cut=planes)");
+  // One rank has nobody to share memory with.
+  const std::string end = size_of(MPI_COMM_WORLD) > 1 ? ",exchange=shared)" : ")";
+  EXPECT_EQ(plan_of(fft, "ranks=slabs(cut=batch,chunks=2)"), "ranks=slabs(chunks=2,cut=batch" + end);
+  EXPECT_EQ(plan_of(fft, "ranks=slabs(chunks=1,cut=columns)"), "ranks=slabs(chunks=1,cut=planes" + end);
+  EXPECT_EQ(plan_of(fft, "ranks=slabs"), "ranks=slabs(chunks=1,cut=planes" + end);
   EXPECT_EQ(plan_of(fft, "ranks=slabs(chunks=7)"), "ranks=slabs(chunks=7,cut=planes)");
   for (const char* wrong :
        {"ranks=slabs()", "ranks=slabs(chunks=0)", "ranks=slabs(chunks=1025)", "ranks=slabs(chunks=2,chunks=2)",

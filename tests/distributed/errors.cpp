@@ -149,11 +149,32 @@ TEST(DistributedErrors, PlansThatDoNotFitAreRefused) {
   refused("ranks=slabs;abacus", "");
   refused("ranks=slabs(balance=points);cpu;threads=1",
           "stage 'window' is missing; a whole plan is cpu;window=...;sort=...;spread=...;interp=...;fft=...");
+  refused("ranks=slabs(exchange=nccl)", "processors take host and shared");
+  refused("ranks=slabs(exchange=shared,chunks=2,cut=planes)", "nothing travels");
+  refused("ranks=replicated(exchange=shared)", "add up by MPI");
   // A tile of 4 cells is thinner than a window of 7 reaches.
   refused(
       "ranks=slabs;cpu;threads=1;window=pswf(sigma=2,width=7,fine=32x40);sort=tiles(tile=16x4);spread=subgrid(cap=4096,"
       "add=lock);interp=tile(cap=8192);fft=pruned(rigor=estimate)",
       "thinner");
+}
+
+TEST(DistributedErrors, MemoryIsSharedWhereThereAreOtherRanksAndSlabsOfTypesOneAndTwo) {
+  const auto made = [](const std::string& token, MPI_Comm comm) {
+    return [=] { const DistributedTransform transform(token, MPI_Comm_c2f(comm), forced("ranks=slabs(exchange=shared)")); };
+  };
+  std::string message;
+  EXPECT_EQ(status_of(made("fft:type=c2c,n=16x20,prec=f64", MPI_COMM_SELF), &message), Status::unsupported);
+  EXPECT_NE(message.find("there is one rank"), std::string::npos) << message;
+  if (size_of(MPI_COMM_WORLD) == 1) return;
+  DistributedTransform third("nufft:type=3,dim=2,prec=f64,tol=1e-6", world(), forced("ranks=slabs(exchange=shared)"));
+  const std::vector<double> x{0.1, 0.2, 0.3};
+  expect_everywhere(
+      Status::invalid_plan,
+      [&] {
+        third.set_points({3, x.data(), x.data(), nullptr, 3, x.data(), x.data()});
+      },
+      "exchanged by MPI");
 }
 
 TEST(DistributedErrors, PartsOfOtherProblems) {

@@ -38,7 +38,7 @@ const std::vector<std::string> kTokens{
 
 TEST(Distributed, EveryPlanAgreesWithDirectSums) {
   for (const std::string& token : kTokens)
-    for (const char* plan : {"", "ranks=slabs", "ranks=slabs(balance=planes)", "ranks=replicated"})
+    for (const char* plan : {"", "ranks=slabs", "ranks=slabs(balance=planes,exchange=host)", "ranks=replicated"})
       for (const Deal deal : {Deal::even, Deal::all_on_last, Deal::uneven}) {
         Way way{forced(), MPI_COMM_WORLD, deal, false};
         way.options.plan = plan;
@@ -48,7 +48,7 @@ TEST(Distributed, EveryPlanAgreesWithDirectSums) {
 
 TEST(Distributed, TheAdjointMovesDataTheOtherWay) {
   for (const std::string& token : kTokens)
-    for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
+    for (const char* plan : {"ranks=slabs", "ranks=slabs(exchange=host)", "ranks=replicated"}) {
       Way way{forced(), MPI_COMM_WORLD, Deal::even, true};
       way.options.plan = plan;
       expect_right(token, way);
@@ -58,7 +58,7 @@ TEST(Distributed, TheAdjointMovesDataTheOtherWay) {
 TEST(Distributed, TransformsOfABatchShareTheirPoints) {
   for (const std::string token : {"nufft:type=1,n=18x20,m=300,prec=f64,tol=1e-7,batch=3",
                                   "nufft:type=2,n=10x12x16,m=300,prec=f32,tol=1e-4,batch=5"})
-    for (const char* plan : {"ranks=slabs", "ranks=replicated"})
+    for (const char* plan : {"ranks=slabs", "ranks=slabs(exchange=host)", "ranks=replicated"})
       for (const bool adjoint : {false, true}) {
         Way way{forced(), MPI_COMM_WORLD, Deal::uneven, adjoint};
         way.options.plan = plan;
@@ -67,7 +67,7 @@ TEST(Distributed, TransformsOfABatchShareTheirPoints) {
 }
 
 TEST(Distributed, ModesMayBeInTheOrderOfFfts) {
-  for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
+  for (const char* plan : {"ranks=slabs", "ranks=slabs(exchange=host)", "ranks=replicated"}) {
     Way way{forced(), MPI_COMM_WORLD, Deal::even, false};
     way.options.plan = plan;
     way.options.mode_order = ModeOrder::fft;
@@ -76,7 +76,7 @@ TEST(Distributed, ModesMayBeInTheOrderOfFfts) {
 }
 
 TEST(Distributed, NoPointsAtAll) {
-  for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
+  for (const char* plan : {"ranks=slabs", "ranks=slabs(exchange=host)", "ranks=replicated"}) {
     Way way{forced(), MPI_COMM_WORLD, Deal::even, false};
     way.options.plan = plan;
     expect_right("nufft:type=1,n=16x20x18,m=0,prec=f64,tol=1e-7", way);
@@ -85,7 +85,7 @@ TEST(Distributed, NoPointsAtAll) {
 }
 
 TEST(Distributed, MoreRanksThanRowsOfModes) {
-  for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
+  for (const char* plan : {"ranks=slabs", "ranks=slabs(exchange=host)", "ranks=replicated"}) {
     Way way{forced(), MPI_COMM_WORLD, Deal::even, false};
     way.options.plan = plan;
     expect_right("nufft:type=1,n=20x2x24,m=300,prec=f64,tol=1e-7", way);
@@ -111,7 +111,8 @@ TEST(Distributed, PointsCanBeSetAgain) {
   // Also where the token does not say how many there will be.
   for (const char* token :
        {"nufft:type=1,n=20x24x22,m=900,prec=f64,tol=1e-7", "nufft:type=1,n=20x24x22,prec=f64,tol=1e-7"})
-    EXPECT_LE(error_where_points_are_set_again(token, forced("ranks=slabs")), 1) << token;
+    for (const char* plan : {"ranks=slabs", "ranks=slabs(exchange=host)"})
+      EXPECT_LE(error_where_points_are_set_again(token, forced(plan)), 1) << token << ' ' << plan;
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ class RanksHunt {
       constexpr std::array kCuts{"planes", "columns", "batch"};
       arguments.push_back(fmt::format("chunks={},cut={}", 1 + random_.below(9), kCuts[random_.below(3)]));
     }
-    // What else there is, NCCL say, is taken where nothing is said.
+    // What else there is, NCCL or memory that ranks share, is taken where nothing is said.
+    if (!device_ && !pencils && random_.below(3) == 0) arguments.emplace_back("exchange=host");
     if (device_ && random_.below(4) > 0) {
       const char* const copied = in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host";
       const bool kernels = random_.below(2) == 0 && one.problem.dim == 3;
