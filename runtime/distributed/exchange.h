@@ -18,9 +18,9 @@ class Communicator;
 // Why a way cannot be taken, the same on every rank; empty: it can. Staging in host memory always can.
 struct ExchangeMeans {
   std::string no_nccl = "the ranks have no GPUs", no_mpi = no_nccl, no_peer = no_nccl;
-  std::string no_shared = "the ranks have GPUs";  // of ranks on processors
   bool gpus = false;   // every rank has one
   bool mixed = false;  // some ranks have one, and others have none
+  std::string no_shared = "the ranks have GPUs";
   const std::string& why_not(Exchange way) const;
   Exchange best() const;
 };

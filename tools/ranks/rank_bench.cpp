@@ -28,6 +28,8 @@ RankBench::RankBench(MPI_Comm comm, const RankHardware& hardware)
     : comm_(comm), hardware_(hardware), backend_(runtime::find_backend(hardware.backend)), ranks_(MPI_Comm_c2f(comm)) {
   if (backend_.capabilities().arrays != runtime::Arrays::host)
     means_ = runtime::distributed::find_means(ranks_, backend_, device(), *backend_.streams(device()));
+  else if (!generator::is_gpu(backend_.traits(0).backend))
+    means_ = runtime::distributed::find_host_means(ranks_);
 }
 
 int RankBench::device() const {

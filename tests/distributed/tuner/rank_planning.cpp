@@ -234,6 +234,28 @@ TEST(RankPlanning, GpusTryTheExchangesThatThereAre) {
   EXPECT_NE(untuned.find("exchange=nccl"), std::string::npos) << untuned;
 }
 
+// In one piece or by groups of a batch, and untuned, too.
+TEST(RankPlanning, RanksOfOneMachineTrySharedMemory) {
+  runtime::distributed::ExchangeMeans means;
+  means.no_shared.clear();
+  for (const char* token : {"fft:type=c2c,n=64x64,prec=f32,batch=8", "nufft:type=2,n=64x48,m=900,prec=f32,tol=1e-4,batch=8"}) {
+    const Problem problem = parse_problem(token);
+    for (const bool shared : {true, false}) {
+      const RankPlanning planning({4, 1, shared ? means : runtime::distributed::ExchangeMeans{}}, rank_device());
+      std::set<std::string> heads;
+      for (const std::string& text : planning.list(problem).texts) {
+        EXPECT_EQ(planning.fault(text, problem), "") << text;
+        if (text.find("exchange=shared") != std::string::npos) heads.insert(text.substr(0, text.find(';')));
+      }
+      const std::string balance = problem.kind == Kind::fft ? "" : "balance=points,";
+      EXPECT_EQ(heads.contains("ranks=slabs(" + balance + "chunks=1,cut=planes,exchange=shared)"), shared);
+      EXPECT_EQ(heads.contains("ranks=slabs(" + balance + "chunks=4,cut=batch,exchange=shared)"), shared);
+      EXPECT_FALSE(heads.contains("ranks=slabs(" + balance + "chunks=4,cut=planes,exchange=shared)"));
+      EXPECT_EQ(planning.untuned(problem).find("exchange=shared") != std::string::npos, shared) << planning.untuned(problem);
+    }
+  }
+}
+
 TEST(RankPlanning, GpusTrySlabsWithPointsWhereEveryRankHasOne) {
   const DeviceTraits gpu = runtime::emulated::emulated_traits();
   for (const char* token :
