@@ -27,11 +27,14 @@ void AxisLines<T>::run(const std::complex<T>* from, const AxisSide<T>& from_side
     const std::int64_t array = i / blocks, b = i % blocks, at = which.first + b * block;
     void* const work = work_.as<char>() + worker * work_stride_;
     const int count = static_cast<int>(std::min(block, which.count - b * block));
-    const auto places = [&](const AxisSide<T>& side) { return cpu::LinePlaces{side.step > 0 ? side.step : lines, 1, count}; };
+    const auto places = [&](const AxisSide<T>& side) {
+      return cpu::LinePlaces{side.step > 0 ? side.step : lines, 1, count};
+    };
     cpu::load_side<T>(*fft_, work, from + array * from_side.distance + at, places(from_side), from_side.side,
                       from_side.factor);
     const void* const result = fft_->transform(work, count);
-    cpu::store_side<T>(*fft_, result, to + array * to_side.distance + at, places(to_side), to_side.side, to_side.factor);
+    cpu::store_side<T>(*fft_, result, to + array * to_side.distance + at, places(to_side), to_side.side,
+                       to_side.factor);
   });
 }
 

@@ -274,12 +274,12 @@ class Chooser {
   }
   Exchange host_exchange() const {
     const std::string why_not = no_shared(problem_, forced_.chunks.value_or(Chunks{}));
-    if (!forced_.exchange)
-      return why_not.empty() && crew_.means.no_shared.empty() ? Exchange::shared : Exchange::host;
+    if (!forced_.exchange) return why_not.empty() && crew_.means.no_shared.empty() ? Exchange::shared : Exchange::host;
     if (*forced_.exchange != Exchange::host && *forced_.exchange != Exchange::shared)
-      throw Error(Status::invalid_plan, fmt::format("ranks=slabs: exchange={} is for the slabs of GPUs; processors take host "
-                                                    "and shared",
-                                                    to_string(*forced_.exchange)));
+      throw Error(Status::invalid_plan,
+                  fmt::format("ranks=slabs: exchange={} is for the slabs of GPUs; processors take host "
+                              "and shared",
+                              to_string(*forced_.exchange)));
     require_means(*forced_.exchange);
     if (*forced_.exchange == Exchange::shared && !why_not.empty())
       throw Error(Status::invalid_plan, "exchange=shared: " + why_not);

@@ -42,7 +42,8 @@ class HostMiddle {
 
   bool adjacent() const { return !joined_; }
   Complex* planes_at(std::int64_t place) {
-    return joined_ ? joined_at(place) + pieces().planes_begin() : by_planes_.data() + place * pieces().planes_elements();
+    return joined_ ? joined_at(place) + pieces().planes_begin()
+                   : by_planes_.data() + place * pieces().planes_elements();
   }
   Complex* columns_at(std::int64_t place) {
     if (joined_) return joined_at(place) + pieces().columns_begin();

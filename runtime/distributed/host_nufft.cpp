@@ -123,8 +123,10 @@ class HostNufft final : public RankExecutor {
     bound_ = false;
     ranks_.together([&] {
       const Split runs = plan_.grid.in_plane > 1 ? Split::even(run_, plan_.grid.in_plane) : Split();
-      pipeline_.bind(ranks_, {points_->where().cells(last_), columns_, run_, sizeof(Complex), plan_.exchange == Exchange::shared, runs},
-                     plan_.chunks, chunk_, threads_);
+      pipeline_.bind(
+          ranks_,
+          {points_->where().cells(last_), columns_, run_, sizeof(Complex), plan_.exchange == Exchange::shared, runs},
+          plan_.chunks, chunk_, threads_);
       std::int64_t most = 0;
       for (int c = 0; c < pipeline_.chunks(); ++c) most = std::max(most, pipeline_.planes(c).count);
       const NufftPlaneSpec<T> planes{ranks_,   problem_, plan_, options_.mode_order, points_->grid(), points_->where(),

@@ -62,10 +62,12 @@ void MachineMemory::resize(const Communicator& ranks, std::int64_t bytes) {
   ranks.together([&] {
     if (ranks.rank() != 0) file.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (file.number() < 0) fail("open", bytes);
-    void* const at = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
+    void* const at =
+        ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
     if (at == MAP_FAILED) fail("mmap", bytes);
     mapped = {static_cast<char*>(at), Unmap{bytes}};
-    ::madvise(at, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // where the system gives such pages to files in memory
+    ::madvise(at, static_cast<std::size_t>(bytes),
+              MADV_HUGEPAGE);  // where the system gives such pages to files in memory
   });
   memory_ = std::move(mapped);
 }
@@ -89,7 +91,8 @@ std::string why_no_machine_memory(const Communicator& ranks) {
     meet(ranks);
     ranks.together([&] {
       for (int rank = 0; rank < ranks.size(); ++rank)
-        if (numbers[rank] != rank + 1) throw Error(Status::unsupported, "what one rank writes does not reach the others");
+        if (numbers[rank] != rank + 1)
+          throw Error(Status::unsupported, "what one rank writes does not reach the others");
     });
     return {};
   } catch (const Error& error) {

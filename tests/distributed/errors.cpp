@@ -161,7 +161,9 @@ TEST(DistributedErrors, PlansThatDoNotFitAreRefused) {
 
 TEST(DistributedErrors, MemoryIsSharedWhereThereAreOtherRanksAndSlabsOfTypesOneAndTwo) {
   const auto made = [](const std::string& token, MPI_Comm comm) {
-    return [=] { const DistributedTransform transform(token, MPI_Comm_c2f(comm), forced("ranks=slabs(exchange=shared)")); };
+    return [=] {
+      const DistributedTransform transform(token, MPI_Comm_c2f(comm), forced("ranks=slabs(exchange=shared)"));
+    };
   };
   std::string message;
   EXPECT_EQ(status_of(made("fft:type=c2c,n=16x20,prec=f64", MPI_COMM_SELF), &message), Status::unsupported);

@@ -358,6 +358,7 @@ TEST(BatchShares, FollowTheSpeedsAndLoseNothing) {
 TEST(BatchShares, PiecesAreEqualAndWorthACopy) {
   EXPECT_EQ(batch_pieces(16, 256 << 20), 16);
   EXPECT_EQ(batch_pieces(32, 256 << 20), 16);
+  EXPECT_EQ(batch_pieces(32, 36 << 20), 8);
   EXPECT_EQ(batch_pieces(15, 256 << 20), 15);
   EXPECT_EQ(batch_pieces(17, 256 << 20), 1);
   EXPECT_EQ(batch_pieces(3, 256 << 20), 3);

@@ -225,7 +225,9 @@ void RankPlanning::list_replicated(const Problem& problem, Collector& collector)
     if (!collector.is_new(plan)) continue;
     const double exchange = exchange_seconds(problem, candidate.plan, Decomposition::replicated);
     for (const Exchange way : exchanges()) {
-      if (way == Exchange::peer || way == Exchange::mpi || way == Exchange::shared || (way == Exchange::nccl && problem.type == 3)) continue;
+      if (way == Exchange::peer || way == Exchange::mpi || way == Exchange::shared ||
+          (way == Exchange::nccl && problem.type == 3))
+        continue;
       plan.exchange = way;
       collector.add(plan, {2, 1, 0, number, static_cast<int>(way)}, candidate.estimate + exchange);
     }

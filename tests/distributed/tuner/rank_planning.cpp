@@ -238,7 +238,8 @@ TEST(RankPlanning, GpusTryTheExchangesThatThereAre) {
 TEST(RankPlanning, RanksOfOneMachineTrySharedMemory) {
   runtime::distributed::ExchangeMeans means;
   means.no_shared.clear();
-  for (const char* token : {"fft:type=c2c,n=64x64,prec=f32,batch=8", "nufft:type=2,n=64x48,m=900,prec=f32,tol=1e-4,batch=8"}) {
+  for (const char* token :
+       {"fft:type=c2c,n=64x64,prec=f32,batch=8", "nufft:type=2,n=64x48,m=900,prec=f32,tol=1e-4,batch=8"}) {
     const Problem problem = parse_problem(token);
     for (const bool shared : {true, false}) {
       const RankPlanning planning({4, 1, shared ? means : runtime::distributed::ExchangeMeans{}}, rank_device());
@@ -251,7 +252,8 @@ TEST(RankPlanning, RanksOfOneMachineTrySharedMemory) {
       EXPECT_EQ(heads.contains("ranks=slabs(" + balance + "chunks=1,cut=planes,exchange=shared)"), shared);
       EXPECT_EQ(heads.contains("ranks=slabs(" + balance + "chunks=4,cut=batch,exchange=shared)"), shared);
       EXPECT_FALSE(heads.contains("ranks=slabs(" + balance + "chunks=4,cut=planes,exchange=shared)"));
-      EXPECT_EQ(planning.untuned(problem).find("exchange=shared") != std::string::npos, shared) << planning.untuned(problem);
+      EXPECT_EQ(planning.untuned(problem).find("exchange=shared") != std::string::npos, shared)
+          << planning.untuned(problem);
     }
   }
 }
