@@ -74,7 +74,7 @@ std::int64_t PassWriter::most_elsewhere(const Index& index, const Round& round) 
   std::int64_t most = 0;
   for (const auto& term : index)
     if (std::find(round.registers.begin(), round.registers.end(), term.atom) == round.registers.end())
-      most += (size(term.atom) - 1) * term.weight;
+      most += (size_in(pass_, round, term.atom) - 1) * term.weight;
   return most;
 }
 
@@ -95,6 +95,12 @@ std::pair<std::string, std::string> PassWriter::element(const Port& port, const 
   }
   for (std::size_t i = 0; i < port.windows.size(); ++i) {
     const Window& window = port.windows[i];
+    const std::int64_t here = register_part(window.index, round, e);
+    if (round.cut >= 0 && here + most_elsewhere(window.index, round) < window.kept) {
+      position += fmt::format(" + {}({}) * {}", pass_.wide ? "(long long)" : "", plus(access.window[i], here),
+                              number_text(window.stride));
+      continue;
+    }
     const std::string n = plus(access.window[i], register_part(window.index, round, e));
     const char* kind = window.kind == Window::Kind::head      ? "head"
                        : window.kind == Window::Kind::wrapped ? "wrapped"

@@ -49,6 +49,7 @@ class Arranger {
       if (std::string refusal = choose_blocks(); !refusal.empty()) return refusal;
     for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
     join();
+    leave_out();
     return {};
   }
 
@@ -263,6 +264,17 @@ class Arranger {
     fix(pass_.grid_order);
     pass_.atoms.erase(pass_.atoms.begin() + high);
     transforms_.clear();
+  }
+
+  // Of half spectra a last round that only stores moves half of the values.
+  void leave_out() {
+    Round& round = pass_.rounds.back();
+    if (!round.transforms.empty() || pass_.rounds.size() < 2 || pass_.banks == Banks::swizzle) return;
+    for (const Window& window : pass_.store.windows) {
+      if (window.kind != Window::Kind::head || window.index.size() != 1) continue;
+      const auto [atom, weight] = window.index.front();
+      if (weight == 1 && size(atom) == window.n && contains(round.threads, atom)) round.cut = atom, round.kept = window.kept;
+    }
   }
 
   PassSpec& pass_;
