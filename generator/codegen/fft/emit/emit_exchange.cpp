@@ -135,7 +135,7 @@ void PassWriter::put_group(const SharedLayout& layout, const Round& round, std::
   for (std::int64_t b = 0; across && b < pass_.cluster; ++b)
     line("{0}* p{1} = dev_cluster_map({2}, {1});", pass_.apart ? "real" : "real2", b, pointer);
   const Round& last = pass_.rounds.back();
-  const bool leaves_out = last.cut >= 0 && &round == &last - 1;
+  const bool leaves_out = last.cut >= 0 && !pass_.resident && &round == &last - 1;
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     if (leaves_out && register_part({{last.cut, 1}}, round, e) >= last.kept) continue;
     line("{} = {};",
@@ -145,10 +145,30 @@ void PassWriter::put_group(const SharedLayout& layout, const Round& round, std::
   }
 }
 
+// The value of a half spectrum that lies opposite to one that the thread has.
+void PassWriter::conjugate(const Round& round, std::int64_t e, std::int64_t first, char part) {
+  const Round& loaded = pass_.rounds.front();
+  std::int64_t step = 1;
+  for (const int atom : round.registers) {
+    if (atom == loaded.cut) break;
+    step *= size(atom);
+  }
+  const std::int64_t position = register_part({{loaded.cut, 1}}, round, e);
+  const std::int64_t there = first + e - (2 * position - size(loaded.cut)) * step;
+  if (part != 'y') line("x[{}] = x[{}];", first + e, there);
+  if (part != 'x') line("y[{}] = -y[{}];", first + e, there);
+}
+
 void PassWriter::get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
                            char part) {
   write_place(layout, round, group, true, part);
+  const Round& loaded = pass_.rounds.front();
+  const bool completes = loaded.cut >= 0 && &round == &loaded + 1;
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    if (completes && register_part({{loaded.cut, 1}}, round, e) >= loaded.kept) {
+      conjugate(round, e, first, part);
+      continue;
+    }
     const std::string value = shared_element(layout, round, group, e, layout.bits.empty() ? "p" : "shared");
     if (part != '2')
       line("{}[{}] = {};", part, first + e, value);

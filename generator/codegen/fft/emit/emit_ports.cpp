@@ -112,8 +112,9 @@ std::pair<std::string, std::string> PassWriter::element(const Port& port, const 
   if (port.values == Values::hermitian) {
     const char* const wide = pass_.wide ? "(long long)" : "";
     const std::string mirror = plus(access.mirror, register_part(port.mirror.index, round, e));
-    position +=
-        fmt::format(" + {}ft_mirror({}, {}) * {}", wide, mirror, port.mirror.n, number_text(port.mirror.stride));
+    position += round.cut >= 0 ? fmt::format(" + {}({}) * {}", wide, mirror, number_text(port.mirror.stride))
+                               : fmt::format(" + {}ft_mirror({}, {}) * {}", wide, mirror, port.mirror.n,
+                                             number_text(port.mirror.stride));
     for (std::size_t i = 0; i < port.turned.size(); ++i)
       position += fmt::format(" + {}ft_turned({}, {}, {} > {}) * {}", wide,
                               plus(access.turned[i], register_part(port.turned[i].index, round, e)), port.turned[i].n,
@@ -205,7 +206,7 @@ void PassWriter::write_loaded(const Access& access, const Round& round, std::int
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     const std::int64_t i = first + e;
     if (never_there(port, round, e)) continue;
-    if (port.values == Values::hermitian)
+    if (port.values == Values::hermitian && round.cut < 0)
       line("if ({} > {}) y[{}] = -y[{}];", plus(access.mirror, register_part(port.mirror.index, round, e)),
            port.mirror.n / 2, i, i);
     write_factors(port.factors, access.factor, round, e, i);

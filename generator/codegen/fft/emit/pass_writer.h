@@ -151,6 +151,7 @@ class PassWriter {
   void put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part,
                  const Round* across);
   void get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part);
+  void conjugate(const Round& round, std::int64_t e, std::int64_t first, char part);
   // Writes a statement that defines the thread's place in the exchange buffer, and returns the element of register e
   // there.
   void write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read, char part);

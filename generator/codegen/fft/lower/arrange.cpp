@@ -266,15 +266,21 @@ class Arranger {
     transforms_.clear();
   }
 
-  // Of half spectra a last round that only stores moves half of the values.
+  // Of half spectra, rounds that only load or store move half of the values.
   void leave_out() {
-    Round& round = pass_.rounds.back();
-    if (!round.transforms.empty() || pass_.rounds.size() < 2 || pass_.banks == Banks::swizzle) return;
-    for (const Window& window : pass_.store.windows) {
-      if (window.kind != Window::Kind::head || window.index.size() != 1) continue;
+    if (pass_.rounds.size() < 2 || pass_.banks == Banks::swizzle || pass_.cluster > 1) return;
+    const auto cut = [&](Round& round, const Round& beside, const Window& window, std::int64_t kept) {
+      if (!round.transforms.empty() || window.index.size() != 1) return;
       const auto [atom, weight] = window.index.front();
-      if (weight == 1 && size(atom) == window.n && contains(round.threads, atom)) round.cut = atom, round.kept = window.kept;
-    }
+      if (weight == 1 && size(atom) == window.n && contains(round.threads, atom) && contains(beside.registers, atom))
+        round.cut = atom, round.kept = kept;
+    };
+    auto& rounds = pass_.rounds;
+    for (const Window& window : pass_.store.windows)
+      if (window.kind == Window::Kind::head) cut(rounds.back(), rounds[rounds.size() - 2], window, window.kept);
+    const Port& load = pass_.load;
+    if (load.values == Values::hermitian && load.factors.empty() && load.turned.empty() && pass_.load_by == Load::plain)
+      cut(rounds.front(), rounds[1], load.mirror, load.mirror.n / 2 + 1);
   }
 
   PassSpec& pass_;

@@ -130,7 +130,8 @@ struct Round {
   std::vector<int> threads;    // the other tile atoms, fastest first
   std::vector<int> blocks;     // tile atoms spread over the blocks of a cluster, fastest first
   std::vector<Transform> transforms;
-  // A round that only stores has no threads for values that a window leaves out: those of atom `cut` from `kept` on.
+  // A round that only loads or stores has no threads for values that the array does not hold: those of atom `cut` from
+  // `kept` on. The round before or behind it has the atom in registers.
   int cut = -1;
   std::int64_t kept = 0;
 };
