@@ -148,6 +148,37 @@ TEST(EmulatedFftParameters, CoalescedRoundsGiveNeighboursInMemoryToNeighbouringT
         }
 }
 
+// The same of real lines: rounds that only load or store move the half spectrum alone, and no imaginary parts of real values.
+TEST(EmulatedFftParameters, CoalescedRoundsOfRealLinesMoveWhatTheArraysHold) {
+  struct Line {
+    std::int64_t n;
+    int lines, threads;
+  };
+  for (const Line& line : {Line{8, 64, 64}, Line{17, 32, 32}, Line{12, 50, 64}, Line{5, 128, 64}})
+    for (const FftType type : {FftType::r2c, FftType::c2r})
+      for (const std::string side : {"load", "store", "both"})
+        for (const std::string with : {"", ",parts=apart"})
+          for (const std::string prec : {"", ",prec=f64,place=in"}) {
+            const std::string text = fmt::format(
+                "{{X(1,{0},1,{0},no-tw)}}[threads={1},tile=1x{2},exchange=shared{3},coalesce={4}]:order=natural{5}", line.n,
+                line.threads, line.lines, with, side, prec);
+            SCOPED_TRACE(text);
+            const FftPlan plan = parse_fft_plan(text);
+            EmitOptions o = small_options_of(plan, type == FftType::r2c ? -1 : 1, 2 * line.lines + 1);
+            o.type = type;
+            const auto program = emit_program(plan, o);
+            EXPECT_LT(program_error(program, o, true), allowed(o));
+            const PassSpec pass = plan_passes(plan, o).passes.front().spec;
+            const bool loads = side != "store", stores = side != "load", real = type == FftType::r2c;
+            const std::int64_t half = line.n / 2 + 1;
+            EXPECT_EQ(pass.rounds.front().kept, loads && !real ? half : 0);
+            EXPECT_EQ(pass.rounds.back().kept, stores && real ? half : 0);
+            // Of the real side of the line, real parts alone are exchanged.
+            const std::size_t exchange = real ? 0 : pass.rounds.size() - 2;
+            if (real ? loads : stores) EXPECT_STREQ(parts_behind(pass, exchange), "x");
+          }
+}
+
 TEST(EmulatedFftParameters, LandingBuffers) {
   for (const std::string load : {"async", "bulk"})
     for (const int depth : {1, 2, 3}) {

@@ -7,9 +7,10 @@
 namespace fourtune::generator::fft {
 namespace {
 
-bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+// `here`: only the output counts.
+bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch, bool here = false) {
   const double array = static_cast<double>(kernel_bytes(plan)) / 2 * static_cast<double>(batch);
-  const double arrays = plan.place == Place::out || uses_workspace(plan) ? 2 : 1;
+  const double arrays = !here && (plan.place == Place::out || uses_workspace(plan)) ? 2 : 1;
   return array * arrays < 0.8 * static_cast<double>(device.l2_bytes);
 }
 
@@ -152,6 +153,15 @@ double exchange_seconds(const KernelParameters& with, const Rounds& rounds, doub
 
 }  // namespace
 
+// How much longer a kernel takes whose threads hold more values than leave room for other threads: 0.6 to 0.9 of the time
+// were predicted without this, and half of it with more than 64 values (70 values: 255 registers and 8 warps on a
+// multiprocessor of an H100). In f64 more than 42 values do not fit the registers, and what is spilled grows with each
+// (lines of 43 values on an H100 at the speed of memory, of 53 at half, of 59 at 0.3 of it).
+static double crowding(int values, Precision precision, const FftCosts& costs) {
+  if (precision == Precision::f32) return values > 64 ? 1.75 * costs.crowded : values > 32 ? costs.crowded : 1;
+  return values > 42 ? costs.crowded * std::pow(std::max(1.0, values / 47.0), 4) : 1;
+}
+
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
                       const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, Part part) {
   const KernelParameters& with = kernel.with;
@@ -163,7 +173,9 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const int resident = std::max(
       1, resident_blocks(with.threads, registers, shared_bytes(with, g.block_elements, plan.precision), device));
 
-  const bool cached = stays_in_l2(plan, device, batch);
+  // A kernel that writes the array that it reads finds there what the one before it wrote.
+  const bool here = !g.first_array && g.from == Target::out && with.to == Target::out;
+  const bool cached = stays_in_l2(plan, device, batch, here);
   const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1));
   const Rounds rounds = rounds_of(kernel, g);
   double memory = memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part}, costs);
@@ -199,15 +211,14 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   if (waves > 1) memory /= std::min(1.0, fill * 1.5);
   // Each block waits for memory, for barriers, and for the operations of a thread one after the other.
   const double steps = work / static_cast<double>(elements(plan)) * g.elements_per_thread;
-  // Such threads leave room for few others: 0.6 to 0.9 of the time were predicted without this. In f64 more than 42 values do
-  // not fit the registers (radix 59: 1.5 KB of each thread are spilled), and a block waits for them.
-  const bool spills = plan.precision == Precision::f64 && g.elements_per_thread > 42;
-  const bool crowds = spills || (plan.precision == Precision::f32 && g.elements_per_thread > 32);
+  // Of a line that a thread holds alone the real side has half of the words.
+  const bool half = kernel.subs.size() == 1 && (part.read < 1 || part.write < 1);
+  const double crowded = crowding(half ? g.elements_per_thread / 2 : g.elements_per_thread, plan.precision, costs);
+  const bool spills = plan.precision == Precision::f64 && crowded > 1;
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) +
-                                costs.step * steps * (spills ? costs.crowded : 1) / device.clock_hz);
+                                costs.step * steps * (spills ? crowded : 1) / device.clock_hz);
   const double rate =
-      (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * (crowds ? costs.crowded : 1) +
-      crossing;
+      (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * crowded + crossing;
   return std::max(rate, chain) + costs.launch;
 }
 

@@ -122,8 +122,7 @@ std::int64_t threads_of_short(std::int64_t n, Precision precision) {
   return n * 2 * real_bytes(precision) > 256 ? 64 : 128;  // a tile of at most 32 KB, or two warps
 }
 
-Coalesce coalesce_of(const std::vector<int>& radices, std::int64_t n, Precision precision) {
-  constexpr std::int64_t least_run = 64;  // bytes
+Coalesce coalesce_of(const std::vector<int>& radices, std::int64_t n, Precision precision, std::int64_t least_run) {
   const std::int64_t bytes = n * 2 * real_bytes(precision);
   const bool load = bytes / radices.front() < least_run, store = bytes / radices.back() < least_run;
   return load && store ? Coalesce::both : load ? Coalesce::load : store ? Coalesce::store : Coalesce::none;

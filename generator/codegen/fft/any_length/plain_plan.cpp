@@ -152,14 +152,19 @@ std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
 
 // The same on a line that needs several kernels. Positions on the line lie in runs, the nearest first; a tile holds
 // whole runs, then a divisor of the next one (rule tile): one that fills sectors of 32 bytes, if it has at least two
-// thirds of what is wanted; else the largest one.
-std::int64_t neighbours_on_line(std::int64_t wanted, const std::vector<std::int64_t>& runs, std::int64_t sector) {
+// thirds of what is wanted; else the largest one. Of an odd run it may be a divisor of up to `most`.
+std::int64_t neighbours_on_line(std::int64_t wanted, std::int64_t most, const std::vector<std::int64_t>& runs,
+                                std::int64_t sector) {
   std::int64_t tile = 1;
   for (const std::int64_t run : runs) {
     std::int64_t part = std::min(wanted / tile, run);
     while (run % part != 0) --part;
     for (std::int64_t whole = wanted / tile; 3 * whole * tile >= 2 * wanted && part * tile % sector != 0; --whole)
       if (run % whole == 0 && whole * tile % sector == 0) part = whole;
+    // Odd lengths may have no divisor near it but a larger one: 3^12 in f64 takes 9 neighbours and not 3.
+    if (run % 2 == 1 && 3 * part * tile < 2 * wanted)
+      for (std::int64_t more = wanted / tile + 1; more * tile <= most && part * tile < wanted; ++more)
+        if (run % more == 0) part = more;
     tile *= part;
     if (part < run) break;
   }
@@ -187,13 +192,18 @@ bool has_codelets(std::int64_t n) {
 
 namespace {
 
+std::int64_t values_of(const EmitOptions& options) {
+  std::int64_t values = options.batch;
+  for (const std::int64_t n : options.n) values *= n;
+  return values;
+}
+
 // Reduces the tile if the device has more multiprocessors than there are tiles, because small grids are limited by
 // latency. `halves` says whether a tile may be halved.
 template <class Halves>
 std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t product, const EmitOptions& options,
                         const Halves& halves) {
-  std::int64_t values = options.batch;
-  for (const std::int64_t n : options.n) values *= n;
+  const std::int64_t values = values_of(options);
   while (halves(tile) && tile / 2 >= least && values / (product * tile) < options.device.multiprocessors) tile /= 2;
   return tile;
 }
@@ -217,9 +227,10 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
   // Threads that hold short real lines find their places in rows of half spectra, which are shorter, value by value: on
-  // an H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles.
+  // an H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles; c2r
+  // 12 f64 x 87381 on an H100 11.2 us by one radix and 9.2 by 3 and 4.
   const std::vector<int> short_real =
-      one_along_x && options.type == FftType::r2c ? radices_of_short_real_line(n) : std::vector<int>();
+      one_along_x && options.type != FftType::c2c ? radices_of_short_real_line(n) : std::vector<int>();
   if (!short_real.empty()) groups = {short_real};
   // A line that fills a block waits for its loads and stores unless there is another one: 9000 x 1000 takes 54.4 us
   // alone and 43.1 by two blocks of 384 threads.
@@ -247,16 +258,24 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const bool along = d == 0 && groups.size() > 1;
     const std::size_t carrier = d == 0 && !along ? 1 : 0;
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
+    // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508 takes
+    // 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
+    const bool two_radices = one_along_x && group.size() == 2 && options.type == FftType::c2c && product <= 128;
+    const bool small_tiles = two_radices && values_of(options) / 1024 >= 8 * options.device.multiprocessors;
     const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
     const std::int64_t held = one_along_x && group.size() == 1 ? lines_of_thread(n) : 0;  // lines of a thread
     const std::int64_t wanted = held > 0              ? held * threads_of_short(n, options.precision)
                                 : d > 0 && !tiny      ? beside
                                 : along               ? run
                                 : !short_real.empty() ? std::max<std::int64_t>(8, 640 / product)
+                                : small_tiles         ? (1024 / product + 3) / 4 * 4
                                                       : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
-    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, runs, run / 4); };
+    const std::int64_t most_on_line = std::min(2 * run, most_values / 2 / product);
+    const auto on_line = [&](std::int64_t at_most) {
+      return neighbours_on_line(at_most, at_most == most_wanted ? most_on_line : at_most, runs, run / 4);
+    };
     const bool many = held > 0 && count >= 4 * most_wanted;  // whole warps, though the last tile is in part empty
     const std::int64_t most_held = along ? on_line(most_wanted) : many ? most_wanted : neighbours(most_wanted, count);
     // Strided tiles keep whole sectors of 32 bytes.
@@ -279,7 +298,9 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
       w.threads = threads_of_long_line(n, group, options.precision).value_or(w.threads);
     if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
     if (one_along_x) {
-      w.coalesce = short_real.empty() ? coalesce_of(group, n, options.precision) : Coalesce::none;
+      w.coalesce = !short_real.empty() || (two_radices && !small_tiles)
+                       ? Coalesce::none
+                       : coalesce_of(group, n, options.precision, small_tiles ? 128 : 64);
       // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the tile's
       // lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with both, 31 x 300000
       // 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain 5 % by.

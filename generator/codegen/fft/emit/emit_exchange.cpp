@@ -1,5 +1,6 @@
 // Exchange of values between threads through the shared memory of a block or of a cluster.
 #include <algorithm>
+#include <string_view>
 
 #include "generator/codegen/at.h"
 #include "generator/codegen/fft/emit/index_text.h"
@@ -58,10 +59,12 @@ std::string PassWriter::place_text(const SharedLayout& layout, const Round& roun
   return text.empty() ? "0" : text;
 }
 
-void PassWriter::write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read) {
-  const char* type = pass_.apart ? "real" : "real2";
+void PassWriter::write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read, char part) {
+  const std::string type = fmt::format("{}{}*", read ? "const " : "", part == '2' ? "real2" : "real");
+  const bool cast = part != '2' && !pass_.apart;
+  const std::string array = cast ? fmt::format("reinterpret_cast<{}>(shared)", type) : "shared";
   if (layout.bits.empty())
-    line("{}{}* p = shared + ({});", read ? "const " : "", type, place_text(layout, round, group));
+    line("{} p = {} + ({});", type, array, place_text(layout, round, group));
   else
     line("const unsigned a = {};", place_text(layout, round, group));
 }
@@ -90,8 +93,18 @@ void PassWriter::write_exchange(std::size_t r) {
   const char* barrier = cross                            ? "dev_cluster_sync();"
                         : memory_.layouts[r].within_warp ? "__syncwarp();"
                                                          : "__syncthreads();";
-  const std::string parts = pass_.apart ? "xy" : "2";
-  for (const char part : parts) write_part(r, part, cross, barrier);
+  for (const char part : std::string_view(parts_behind(pass_, r))) write_part(r, part, cross, barrier);
+}
+
+const char* parts_behind(const PassSpec& pass, std::size_t r) {
+  const auto real = [](const Port& port) {
+    return port.values == Values::real &&
+           std::none_of(port.factors.begin(), port.factors.end(), [](const Factor& factor) { return factor.complex; });
+  };
+  const bool affine = pass.exchange == Exchange::shared && pass.banks != Banks::swizzle && pass.cluster == 1;
+  const bool loaded = r == 0 && pass.rounds.front().transforms.empty() && real(pass.load);
+  const bool stored = r + 2 == pass.rounds.size() && pass.rounds.back().transforms.empty() && real(pass.store);
+  return affine && (loaded || stored) ? "x" : pass.apart ? "xy" : "2";
 }
 
 // One exchange of the real parts ('x'), the imaginary parts ('y') or both ('2').
@@ -106,28 +119,56 @@ void PassWriter::write_part(std::size_t r, char part, bool cross, const char* ba
     put_group(layout, from, group, first, part, cross ? &to : nullptr);
   });
   line("{}", barrier);
-  for_groups(to, [&](std::int64_t group, std::int64_t first) { get_group(layout, to, group, first, part); });
+  const bool alone = std::string_view(parts_behind(pass_, r)) == "x";
+  for_groups(to, [&](std::int64_t group, std::int64_t first) {
+    get_group(layout, to, group, first, part);
+    for (std::int64_t e = 0; alone && e < product(to.registers); ++e) line("y[{}] = 0;", first + e);
+  });
   shared_read_ = true;
 }
 
 // across: the next round, if it distributes values over the blocks differently.
 void PassWriter::put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
                            char part, const Round* across) {
-  write_place(layout, round, group, false);
+  write_place(layout, round, group, false, part);
   const std::string pointer = layout.bits.empty() ? "p" : "shared";
   for (std::int64_t b = 0; across && b < pass_.cluster; ++b)
     line("{0}* p{1} = dev_cluster_map({2}, {1});", pass_.apart ? "real" : "real2", b, pointer);
-  for (std::int64_t e = 0; e < product(round.registers); ++e)
+  const Round& last = pass_.rounds.back();
+  const bool leaves_out = last.cut >= 0 && !pass_.resident && &round == &last - 1;
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    if (leaves_out && register_part({{last.cut, 1}}, round, e) >= last.kept) continue;
     line("{} = {};",
          shared_element(layout, round, group, e,
                         across ? fmt::format("p{}", register_part(block_index(*across), round, e)) : pointer),
          part != '2' ? fmt::format("{}[{}]", part, first + e) : fmt::format("ft_make(x[{0}], y[{0}])", first + e));
+  }
+}
+
+// The value of a half spectrum that lies opposite to one that the thread has.
+void PassWriter::conjugate(const Round& round, std::int64_t e, std::int64_t first, char part) {
+  const Round& loaded = pass_.rounds.front();
+  std::int64_t step = 1;
+  for (const int atom : round.registers) {
+    if (atom == loaded.cut) break;
+    step *= size(atom);
+  }
+  const std::int64_t position = register_part({{loaded.cut, 1}}, round, e);
+  const std::int64_t there = first + e - (2 * position - size(loaded.cut)) * step;
+  if (part != 'y') line("x[{}] = x[{}];", first + e, there);
+  if (part != 'x') line("y[{}] = -y[{}];", first + e, there);
 }
 
 void PassWriter::get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
                            char part) {
-  write_place(layout, round, group, true);
+  write_place(layout, round, group, true, part);
+  const Round& loaded = pass_.rounds.front();
+  const bool completes = loaded.cut >= 0 && &round == &loaded + 1;
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    if (completes && register_part({{loaded.cut, 1}}, round, e) >= loaded.kept) {
+      conjugate(round, e, first, part);
+      continue;
+    }
     const std::string value = shared_element(layout, round, group, e, layout.bits.empty() ? "p" : "shared");
     if (part != '2')
       line("{}[{}] = {};", part, first + e, value);

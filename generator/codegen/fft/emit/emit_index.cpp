@@ -10,6 +10,12 @@ std::int64_t PassWriter::product(const std::vector<int>& atoms) const {
   return p;
 }
 
+std::int64_t PassWriter::threads_needed(const Round& round) const {
+  std::int64_t needed = 1;
+  for (const int atom : round.threads) needed *= size_in(pass_, round, atom);
+  return needed;
+}
+
 std::string PassWriter::grid_text(const Index& index, bool wide) const {
   std::vector<Piece> pieces;
   std::int64_t divisor = 1;
@@ -24,8 +30,8 @@ std::string PassWriter::thread_text(const Index& index, const Round& round, std:
   std::vector<Piece> pieces;
   std::int64_t divisor = 1;
   for (const int atom : round.threads) {
-    pieces.push_back({divisor, size(atom), weight_of(index, atom)});
-    divisor *= size(atom);
+    pieces.push_back({divisor, size_in(pass_, round, atom), weight_of(index, atom)});
+    divisor *= size_in(pass_, round, atom);
   }
   std::vector<Piece> block_pieces;
   std::int64_t block_divisor = 1;

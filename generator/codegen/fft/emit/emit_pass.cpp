@@ -133,7 +133,7 @@ bool PassWriter::table_is_complex(int table) const {
 
 std::int64_t groups_of(const PassSpec& pass, const Round& round) {
   std::int64_t needed = 1;
-  for (const int atom : round.threads) needed *= pass.atoms[at(atom)].size;
+  for (const int atom : round.threads) needed *= size_in(pass, round, atom);
   const auto shares = [&](std::int64_t count) { return (count + pass.threads - 1) / pass.threads; };
   return pass.paired && &round == pass.rounds.data() ? 2 * shares(needed / 2) : shares(needed);
 }

@@ -74,7 +74,7 @@ std::int64_t PassWriter::most_elsewhere(const Index& index, const Round& round) 
   std::int64_t most = 0;
   for (const auto& term : index)
     if (std::find(round.registers.begin(), round.registers.end(), term.atom) == round.registers.end())
-      most += (size(term.atom) - 1) * term.weight;
+      most += (size_in(pass_, round, term.atom) - 1) * term.weight;
   return most;
 }
 
@@ -95,6 +95,12 @@ std::pair<std::string, std::string> PassWriter::element(const Port& port, const 
   }
   for (std::size_t i = 0; i < port.windows.size(); ++i) {
     const Window& window = port.windows[i];
+    const std::int64_t here = register_part(window.index, round, e);
+    if (round.cut >= 0 && here + most_elsewhere(window.index, round) < window.kept) {
+      position += fmt::format(" + {}({}) * {}", pass_.wide ? "(long long)" : "", plus(access.window[i], here),
+                              number_text(window.stride));
+      continue;
+    }
     const std::string n = plus(access.window[i], register_part(window.index, round, e));
     const char* kind = window.kind == Window::Kind::head      ? "head"
                        : window.kind == Window::Kind::wrapped ? "wrapped"
@@ -106,8 +112,9 @@ std::pair<std::string, std::string> PassWriter::element(const Port& port, const 
   if (port.values == Values::hermitian) {
     const char* const wide = pass_.wide ? "(long long)" : "";
     const std::string mirror = plus(access.mirror, register_part(port.mirror.index, round, e));
-    position +=
-        fmt::format(" + {}ft_mirror({}, {}) * {}", wide, mirror, port.mirror.n, number_text(port.mirror.stride));
+    position += round.cut >= 0 ? fmt::format(" + {}({}) * {}", wide, mirror, number_text(port.mirror.stride))
+                               : fmt::format(" + {}ft_mirror({}, {}) * {}", wide, mirror, port.mirror.n,
+                                             number_text(port.mirror.stride));
     for (std::size_t i = 0; i < port.turned.size(); ++i)
       position += fmt::format(" + {}ft_turned({}, {}, {} > {}) * {}", wide,
                               plus(access.turned[i], register_part(port.turned[i].index, round, e)), port.turned[i].n,
@@ -199,7 +206,7 @@ void PassWriter::write_loaded(const Access& access, const Round& round, std::int
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     const std::int64_t i = first + e;
     if (never_there(port, round, e)) continue;
-    if (port.values == Values::hermitian)
+    if (port.values == Values::hermitian && round.cut < 0)
       line("if ({} > {}) y[{}] = -y[{}];", plus(access.mirror, register_part(port.mirror.index, round, e)),
            port.mirror.n / 2, i, i);
     write_factors(port.factors, access.factor, round, e, i);

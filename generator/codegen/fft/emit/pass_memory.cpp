@@ -153,8 +153,10 @@ PassMemory pass_memory(const PassSpec& pass) {
   if (pass.resident) {
     if (pass.rounds.size() > 1) out.layouts.push_back(resident_layout(pass, static_cast<int>(word)));
   } else if (pass.exchange != Exchange::shuffle) {
-    for (std::size_t r = 0; r + 1 < pass.rounds.size(); ++r)
-      out.layouts.push_back(shared_layout(pass, pass.rounds[r], pass.rounds[r + 1], static_cast<int>(word)));
+    for (std::size_t r = 0; r + 1 < pass.rounds.size(); ++r) {
+      const std::int64_t here = *parts_behind(pass, r) == '2' ? 2 * real_size(pass) : real_size(pass);
+      out.layouts.push_back(shared_layout(pass, pass.rounds[r], pass.rounds[r + 1], static_cast<int>(here)));
+    }
   }
   if (pass.store.values == Values::unfolded && !pass.resident)
     out.layouts.push_back(lines_layout(pass, pass.store.mirror, pass.store.mirror.n));

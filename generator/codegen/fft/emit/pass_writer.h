@@ -26,7 +26,7 @@ class PassWriter {
   // ---- sizes
   std::int64_t size(int atom) const { return pass_.atoms[at(atom)].size; }
   std::int64_t product(const std::vector<int>& atoms) const;
-  std::int64_t threads_needed(const Round& round) const { return product(round.threads); }
+  std::int64_t threads_needed(const Round& round) const;
   // Groups of `registers` values that one thread holds.
   std::int64_t groups(const Round& round) const { return groups_of(pass_, round); }
   // Whether a thread makes opposite DFTs (PassSpec::paired).
@@ -151,9 +151,10 @@ class PassWriter {
   void put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part,
                  const Round* across);
   void get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part);
+  void conjugate(const Round& round, std::int64_t e, std::int64_t first, char part);
   // Writes a statement that defines the thread's place in the exchange buffer, and returns the element of register e
   // there.
-  void write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read);
+  void write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read, char part);
   std::string place_text(const SharedLayout& layout, const Round& round, std::int64_t group) const;
   std::string shared_element(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t e,
                              const std::string& pointer) const;

@@ -16,14 +16,15 @@ using Strides = std::vector<std::int64_t>;
 double conflicts_of(const PassSpec& pass, const Round& round, const Strides& stride, int word) {
   constexpr std::int64_t kLanes = 128;
   std::int64_t threads = 1;
-  for (const int atom : round.threads) threads *= pass.atoms[at(atom)].size;
+  for (const int atom : round.threads) threads *= size_in(pass, round, atom);
   const std::int64_t lanes = std::min<std::int64_t>({threads, pass.threads, kLanes});
   std::array<std::int64_t, kLanes> address{};  // the first atom varies fastest
   std::int64_t done = 1;
   for (const int atom : round.threads) {
-    for (std::int64_t lane = done; lane < std::min(lanes, done * pass.atoms[at(atom)].size); ++lane)
+    const std::int64_t size = size_in(pass, round, atom);
+    for (std::int64_t lane = done; lane < std::min(lanes, done * size); ++lane)
       address[at(lane)] = address[at(lane - done)] + stride[at(atom)];
-    done *= pass.atoms[at(atom)].size;
+    done *= size;
   }
   const std::int64_t group = std::min(128 / word, 32), words = word / 4;  // threads per pass; banks per value
   std::int64_t passes = 0, groups = 0;
@@ -57,7 +58,8 @@ Candidate evaluate(const PassSpec& pass, const Users& users, int word, const std
   out.stride.assign(pass.atoms.size(), 0);
   std::int64_t next = 1, last = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::int64_t size = pass.atoms[at(order[i])].size;
+    std::int64_t size = pass.atoms[at(order[i])].size;
+    for (const Round* user : users) size = std::min(size, size_in(pass, *user, order[i]));
     out.stride[at(order[i])] = next;
     last += (size - 1) * next;
     next = next * size + pad[i];
@@ -193,7 +195,8 @@ SharedLayout resident_layout(const PassSpec& pass, int word) {
 
 SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word) {
   SharedLayout out = pass.banks == Banks::swizzle ? swizzled(pass, from, to, word) : affine(pass, from, to, word);
-  const bool numbered = !pass.paired || &from != pass.rounds.data();  // threads by what they hold
+  // Threads are numbered by all that they hold.
+  const bool numbered = (!pass.paired || &from != pass.rounds.data()) && to.cut < 0;
   out.within_warp = numbered && from.blocks == to.blocks && same_warps(pass, from, to);
   return out;
 }

@@ -49,6 +49,7 @@ class Arranger {
       if (std::string refusal = choose_blocks(); !refusal.empty()) return refusal;
     for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
     join();
+    leave_out();
     return {};
   }
 
@@ -263,6 +264,23 @@ class Arranger {
     fix(pass_.grid_order);
     pass_.atoms.erase(pass_.atoms.begin() + high);
     transforms_.clear();
+  }
+
+  // Of half spectra, rounds that only load or store move half of the values.
+  void leave_out() {
+    if (pass_.rounds.size() < 2 || pass_.banks == Banks::swizzle || pass_.cluster > 1) return;
+    const auto cut = [&](Round& round, const Round& beside, const Window& window, std::int64_t kept) {
+      if (!round.transforms.empty() || window.index.size() != 1) return;
+      const auto [atom, weight] = window.index.front();
+      if (weight == 1 && size(atom) == window.n && contains(round.threads, atom) && contains(beside.registers, atom))
+        round.cut = atom, round.kept = kept;
+    };
+    auto& rounds = pass_.rounds;
+    for (const Window& window : pass_.store.windows)
+      if (window.kind == Window::Kind::head) cut(rounds.back(), rounds[rounds.size() - 2], window, window.kept);
+    const Port& load = pass_.load;
+    if (load.values == Values::hermitian && load.factors.empty() && load.turned.empty() && pass_.load_by == Load::plain)
+      cut(rounds.front(), rounds[1], load.mirror, load.mirror.n / 2 + 1);
   }
 
   PassSpec& pass_;

@@ -130,6 +130,10 @@ struct Round {
   std::vector<int> threads;    // the other tile atoms, fastest first
   std::vector<int> blocks;     // tile atoms spread over the blocks of a cluster, fastest first
   std::vector<Transform> transforms;
+  // A round that only loads or stores has no threads for values that the array does not hold: those of atom `cut` from
+  // `kept` on. The round before or behind it has the atom in registers.
+  int cut = -1;
+  std::int64_t kept = 0;
 };
 
 struct PassSpec {
@@ -183,6 +187,13 @@ inline bool mirrors(const Port& port) {
   return port.values == Values::hermitian || port.values == Values::folded || port.values == Values::unfolded;
 }
 
+// The values of an atom that a round works on.
+inline std::int64_t size_in(const PassSpec& pass, const Round& round, int atom) {
+  return atom == round.cut ? round.kept : pass.atoms[static_cast<std::size_t>(atom)].size;
+}
+// How a round's values reach the next one: real and imaginary parts together ("2"), one after the other ("xy"), or the real
+// parts alone ("x"), before a round that only stores them or behind one that only loads them.
+const char* parts_behind(const PassSpec& pass, std::size_t round);
 // Groups of values that a thread holds in a round.
 std::int64_t groups_of(const PassSpec& pass, const Round& round);
 

@@ -27,10 +27,21 @@ Placings Planner::outside(bool input) const {
   return out;
 }
 
+// Rows of a workspace begin where sectors of memory do, and long ones where lines of the cache do: half spectra have an odd
+// number of values, of which every other row would begin inside a sector.
+static std::int64_t padded_row(std::int64_t values, std::int64_t value_bytes) {
+  constexpr std::int64_t sector = 32, line = 128;
+  const std::int64_t bytes = values * value_bytes, whole = bytes >= 8 * line ? line : bytes >= 8 * sector ? sector : 1;
+  return (bytes + whole - 1) / whole * whole / value_bytes;
+}
+
 Placings Planner::between(int k) {
   Placings out;
   std::int64_t next = 1;
-  for (int d = 0; d <= batch_axis; ++d) out[at(d)] = straight(next), next *= length_between(d, k);
+  for (int d = 0; d <= batch_axis; ++d) {
+    out[at(d)] = straight(next), next *= length_between(d, k);
+    if (d == 0 && with(k - 1).to == Target::work) next = padded_row(next, 2 * real_bytes(options_.precision));
+  }
   work_values_ = std::max(work_values_, next);
   if (with(k).load != Load::bulk || with(k - 1).to != Target::work) return out;
   Placings tiled;
