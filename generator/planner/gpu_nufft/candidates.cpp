@@ -184,8 +184,8 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
       std::erase_if(list, crowded);
     const auto m = static_cast<std::int64_t>(std::min(points_of(count, cells_of(shape)), 1e15));
     const PointClass points = problem.points.value_or(PointClass::uniform);
-    if (problem.type != 3 && points != PointClass::uniform && points != PointClass::recorded)
-      for (GpuPointsChoice& choice : list) choice = gpu_nufft::for_crowds(choice, shape, m);
+    if (problem.type != 3)
+      for (GpuPointsChoice& choice : list) choice = gpu_nufft::for_crowds(choice, shape, m, points);
     const std::size_t families = varied ? list.size() : 0;
     if (problem.type != 3)
       for (std::size_t i = 0; i < families; ++i)

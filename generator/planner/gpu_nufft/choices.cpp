@@ -21,8 +21,9 @@ using nufft::Spread;
 // for 4.2 M points, padded bins are faster (H200).
 constexpr double kFairlyMany = 5e5;
 // Points that crowd some bins are sorted in one level up to so many: by a staging, if the grid has room for it and they
-// are not few, or straight to their places.
-constexpr std::int64_t kFewCrowded = 600'000, kCrowdedScattered = 1'500'000, kCrowdedStaged = 2'500'000;
+// are not few, or straight to their places; clusters up to so many (H100).
+constexpr std::int64_t kFewCrowded = 600'000, kCrowdedScattered = 2'000'000, kCrowdedStaged = 4'000'000;
+constexpr std::int64_t kFewClustered = 1'000'000;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
@@ -226,11 +227,13 @@ GpuPointsChoice sortable(const GpuPointsChoice& choice, const Shape& shape, std:
   return out;
 }
 
-// Coarse bins of two levels hold equal numbers of bins, so crowded ones need three more launches and a copy. In one level a
-// warp's points of one bin count there at once. Sorting took, in us (H100, two levels and one): 300 000 radial points on
-// 200^3 cells 123 and 44 (scatter), 1.1 M on 192x162x192 in f64 181 and 97 (staged; scatter 112).
-GpuPointsChoice for_crowds(const GpuPointsChoice& choice, const Shape& shape, std::int64_t m) {
+// Coarse bins of two levels hold equal numbers of bins, so crowded ones need three more launches and a copy; in one level a
+// warp's points of one bin count there at once. docs/design/gpu-nufft.md has what was measured. Clusters are in random
+// order, so that more of them scatter their records than pays.
+GpuPointsChoice for_crowds(const GpuPointsChoice& choice, const Shape& shape, std::int64_t m, PointClass points) {
   GpuPointsChoice out = choice;
+  if (points == PointClass::uniform || points == PointClass::recorded) return out;
+  if (points == PointClass::cluster && m > kFewClustered) return out;
   for (Parameters* with : {&out.spread_with, &out.interp_with}) {
     if (with->placement != Placement::two_level || with->segment > 0 || m > kCrowdedStaged) continue;
     const nufft::Bins bins(shape, *with);
