@@ -6,16 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "db/borrowing.h"
 #include "db/kernel_store.h"
 #include "db/records.h"
 
 namespace fourtune::db {
 
 struct PackManifest {
-  std::string name, version, licence;  // as the maker names them; name without blanks or slashes
-  std::string program;                 // that made it, with its version
-  std::string plan_language;           // Environment::generator of every plan
-  std::vector<std::string> sources;    // what it was made from, one line each, sorted
+  std::string name, version, licence;   // as the maker names them; name without blanks or slashes
+  std::string program;                  // that made it, with its version
+  std::string plan_language;            // Environment::generator of every plan
+  std::vector<std::string> sources;     // what it was made from, one line each, sorted
+  std::vector<Borrowing> borrowings{};  // what its plans lose where they are borrowed, as far as that was measured
   friend bool operator==(const PackManifest&, const PackManifest&) = default;
 };
 

@@ -140,6 +140,10 @@ PackManifest united_manifest(std::span<const PackContents> inputs) {
       if (first != licence.npos) licences.emplace(licence.substr(first));
     }
     sources.insert(other.sources.begin(), other.sources.end());
+    if (&input == &inputs.front()) continue;
+    for (const Borrowing& one : other.borrowings)
+      if (std::find(manifest.borrowings.begin(), manifest.borrowings.end(), one) == manifest.borrowings.end())
+        manifest.borrowings.push_back(one);
   }
   manifest.licence = fmt::format("{}", fmt::join(licences, "; "));
   manifest.sources.assign(sources.begin(), sources.end());

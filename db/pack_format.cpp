@@ -32,12 +32,16 @@ std::set<std::string> objects_of(const Database& database) {
 }  // namespace
 
 ManifestRows rows_of(const PackManifest& manifest) {
-  return {{"name", manifest.name},
-          {"version", manifest.version},
-          {"licence", manifest.licence},
-          {"program", manifest.program},
-          {"plan_language", manifest.plan_language},
-          {"sources", fmt::format("{}", fmt::join(manifest.sources, "\n"))}};
+  ManifestRows rows{{"name", manifest.name},
+                    {"version", manifest.version},
+                    {"licence", manifest.licence},
+                    {"program", manifest.program},
+                    {"plan_language", manifest.plan_language},
+                    {"sources", fmt::format("{}", fmt::join(manifest.sources, "\n"))}};
+  std::vector<std::string> lines;
+  for (const Borrowing& one : manifest.borrowings) lines.push_back(to_text(one));
+  if (!lines.empty()) rows[kBorrowings] = fmt::format("{}", fmt::join(lines, "\n"));
+  return rows;
 }
 
 PackManifest manifest_of(const ManifestRows& rows) {
@@ -47,11 +51,18 @@ PackManifest manifest_of(const ManifestRows& rows) {
       throw StoreError(StoreFault::damaged, fmt::format("the pack's manifest does not say its {}", key));
     return found->second;
   };
-  PackManifest manifest{value("name"),    value("version"),       value("licence"),
-                        value("program"), value("plan_language"), {}};
+  PackManifest manifest{
+      value("name"), value("version"), value("licence"), value("program"), value("plan_language"), {}, {}};
   const std::string sources = value("sources");
   for (const std::string_view source : text::split(sources, '\n'))
     if (!source.empty()) manifest.sources.emplace_back(source);
+  const auto borrowings = rows.find(kBorrowings);
+  if (borrowings == rows.end()) return manifest;
+  for (const std::string_view line : text::split(borrowings->second, '\n')) try {
+      manifest.borrowings.push_back(parse_borrowing(line));
+    } catch (const Error& error) {
+      throw StoreError(StoreFault::damaged, std::string("the pack's manifest, borrowings: ") + error.what());
+    }
   return manifest;
 }
 

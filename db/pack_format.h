@@ -16,8 +16,9 @@ namespace fourtune::db {
 using ManifestRows = std::map<std::string, std::string>;
 // Digests and counts are added by the writer.
 ManifestRows rows_of(const PackManifest& manifest);
-// Throws StoreError{damaged} when a row that every pack has is missing.
+// Throws StoreError{damaged} when a row that every pack has is missing, or one says what it cannot.
 PackManifest manifest_of(const ManifestRows& rows);
+inline constexpr const char* kBorrowings = "borrowings";  // only where there are some
 inline constexpr const char* kPlansDigest = "plans_digest";
 inline constexpr const char* kKernelsDigest = "kernels_digest";
 inline constexpr const char* kPlanCount = "plan_count";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "base/duration.h"
 #include "base/spelling.h"
@@ -50,6 +51,30 @@ const char* measured_by(db::Freshness freshness) {
     default:
       return "measured on a machine like this, with another size or name or other versions of the libraries";
   }
+}
+
+// What was measured of problems of this kind that borrowed plans as this entry is borrowed, among the packs at hand: on
+// this device before others, of plans of this device before others, by the entry's pack before others, of more problems
+// before fewer. of_neighbours: the plan was tuned on this device.
+struct Measured {
+  const db::Borrowing* borrowing = nullptr;
+  std::size_t layer = 0;
+};
+Measured measured_loss(const db::Lookup& lookup, const db::LookupEntry& entry, Kind kind, const std::string& device,
+                       bool of_neighbours) {
+  Measured best;
+  const auto rank = [&](const db::Borrowing& one, std::size_t layer) {
+    return std::tuple(one.device == device, one.from == entry.verdict.environment.device, layer == entry.layer,
+                      one.problems);
+  };
+  for (std::size_t i = 0; i < lookup.layers().size(); ++i) {
+    if (!lookup.layers()[i].pack) continue;
+    for (const db::Borrowing& one : lookup.layers()[i].pack->manifest().borrowings) {
+      if (one.kind != (kind == Kind::fft ? "fft" : "nufft") || one.of_neighbours() != of_neighbours) continue;
+      if (!best.borrowing || rank(one, i) > rank(*best.borrowing, best.layer)) best = {&one, i};
+    }
+  }
+  return best;
 }
 
 // Checks stored plans. Every plan that it passes over is named in the explanation and not tried again.
@@ -204,6 +229,7 @@ class Resolver {
       out.plan = plan;
       out.source = kindred || foreign ? Source::nearest : source;
       out.from = layer_name(lookup_.layers()[entry.layer]);
+      out.tuned_on = entry.verdict.environment.device;
       out.wisdom = entry.wisdom;
       out.objective = db::to_string(entry.verdict.objective);
       const bool own = same && measured == problem_ && among_ == Among::such_devices;
@@ -221,7 +247,25 @@ class Resolver {
                     layer_place(lookup_.layers()[entry.layer]), validity,
                     entry.verdict.winner_ns > 0 ? ", " + text::duration(entry.verdict.winner_ns * 1e-9) : "",
                     entry.verdict.objective == db::Objective::time ? "" : fmt::format(", won by {}", out.objective));
+    if (out.source == Source::nearest) explain_ += loss_text(entry);
     return true;
+  }
+
+  // What to expect of a plan that was not tuned for this problem here.
+  std::string loss_text(const db::LookupEntry& entry) const {
+    const bool of_neighbours = among_ == Among::such_devices;
+    const auto [loss, layer] = measured_loss(lookup_, entry, problem_.kind, traits_.name, of_neighbours);
+    if (!loss)
+      return fmt::format("expected loss: not known; no pack here says what plans of {} lose that are borrowed\n",
+                         of_neighbours ? "neighbours" : "other devices");
+    return fmt::format(
+        "expected loss: {:.0f} % of the time of a plan tuned here, at most {:.0f} % ({} on {} with plans of {}, {}, "
+        "from {})\n",
+        100 * std::max(0.0, 1 / loss->speed - 1), 100 * std::max(0.0, 1 / loss->least - 1),
+        counted(static_cast<std::size_t>(loss->problems),
+                problem_.kind == Kind::fft ? "uniform problem" : "nonuniform problem"),
+        shown(loss->device), of_neighbours ? "neighbours" : shown(loss->from), shown(loss->date),
+        layer_name(lookup_.layers()[layer]));
   }
 
   // A plan that used all cores where it was measured takes as many here as the cost model's choice does.

@@ -28,6 +28,7 @@ struct Resolution {
   generator::Plan plan;
   Source source = Source::model;
   std::string from;             // the database or pack of a verdict, by name; empty for the other sources
+  std::string tuned_on;         // the device on which a stored plan was tuned; empty for the other sources
   std::string wisdom;           // FFTW wisdom stored with the winner, if any
   std::string objective;        // by which the stored plan won, time or energy; empty for the other sources
   double measured_seconds = 0;  // of one execute of this plan, for this problem on such a device; 0: not measured

@@ -1,10 +1,12 @@
 // Interpolation, register windows: the mirror of nufft_spread_window.cuh. The block's tile of TX x TY cells times PLANES
 // planes is held in registers, CELLS cells a lane; sliding along the last dimension replaces the lowest plane by the next
-// one, which was read one step ahead. Every lane sums its cells for each point of a batch into shared memory; then a
-// lane sums up a point.
+// one, which was read one step ahead. Every lane sums its cells for each of NUFFT_AT_ONCE points into shared memory; then
+// 32 / NUFFT_AT_ONCE lanes sum up a point. Few points at once take little memory, so that more blocks run.
 //
 // Staged numbers of a point: PLANES weights of the last dimension in the rotation of the registers, TX of x, TY of y.
 #define NUFFT_THREADS (32 * NUFFT_WARPS)
+#define NUFFT_SHARES (32 / NUFFT_AT_ONCE)   // lanes that sum up a point
+#define NUFFT_PART_ROW (32 + NUFFT_SHARES)  // sums of a point's lanes, without bank conflicts
 
 NUFFT_DEVICE void nufft_block_sync() {
 #if NUFFT_WARPS == 1
@@ -33,9 +35,9 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   grid += blockIdx.y * distances.grid;
   const int lane = static_cast<int>(threadIdx.x & 31);
   const int warp = NUFFT_WARPS == 1 ? 0 : static_cast<int>(threadIdx.x >> 5);
-  real2* part = reinterpret_cast<real2*>(stage + 32 * NUFFT_STAGE) + warp * 32 * 33;
+  real2* part = reinterpret_cast<real2*>(stage + 32 * NUFFT_STAGE) + warp * NUFFT_AT_ONCE * NUFFT_PART_ROW;
 #if NUFFT_WARPS > 1
-  real2* sums = reinterpret_cast<real2*>(stage + 32 * NUFFT_STAGE) + NUFFT_WARPS * 32 * 33;
+  real2* sums = reinterpret_cast<real2*>(stage + 32 * NUFFT_STAGE) + NUFFT_WARPS * NUFFT_AT_ONCE * NUFFT_PART_ROW;
 #endif
   const Corner origin = nufft_corner(task);
   const int x0 = origin.x, y0 = origin.y;
@@ -106,97 +108,109 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     }
     nufft_block_sync();
     int j = 0;
-    while (j < n) {
-      const int to_z = __shfl_sync(0xffffffffu, my_z, j);
-      if (to_z - z >= NUFFT_PLANES) {
-        z = to_z;
-        slot = z % NUFFT_PLANES;
+#pragma unroll 1
+    for (int from = 0; from < n; from += NUFFT_AT_ONCE) {
+      const int until = min(from + NUFFT_AT_ONCE, n);
+      while (j < until) {
+        const int to_z = __shfl_sync(0xffffffffu, my_z, j);
+        if (to_z - z >= NUFFT_PLANES) {
+          z = to_z;
+          slot = z % NUFFT_PLANES;
 #pragma unroll
-        for (int r = 0; r < NUFFT_PLANES; ++r)
+          for (int r = 0; r < NUFFT_PLANES; ++r)
 #pragma unroll
-          for (int i = 0; i < NUFFT_CELLS; ++i) value[i][r] = read(i, z + (r - slot + NUFFT_PLANES) % NUFFT_PLANES);
+            for (int i = 0; i < NUFFT_CELLS; ++i) value[i][r] = read(i, z + (r - slot + NUFFT_PLANES) % NUFFT_PLANES);
 #pragma unroll
-        for (int i = 0; i < NUFFT_CELLS; ++i)
-          if (NUFFT_PLANES > 1) ahead[i] = read(i, z + NUFFT_PLANES);
-      }
-      for (; z != to_z; ++z) {
-#pragma unroll
-        for (int r = 0; r < NUFFT_PLANES; ++r) {
-          if (r != slot) continue;
-#pragma unroll
-          for (int i = 0; i < NUFFT_CELLS; ++i) value[i][r] = ahead[i];
+          for (int i = 0; i < NUFFT_CELLS; ++i)
+            if (NUFFT_PLANES > 1) ahead[i] = read(i, z + NUFFT_PLANES);
         }
-        slot = slot + 1 == NUFFT_PLANES ? 0 : slot + 1;
+        for (; z != to_z; ++z) {
 #pragma unroll
-        for (int i = 0; i < NUFFT_CELLS; ++i) ahead[i] = read(i, z + 1 + NUFFT_PLANES);
-      }
-      const unsigned rest = heads & ~((2u << j) - 1);
-      const int end = rest != 0 ? __ffs(static_cast<int>(rest)) - 1 : n;
+          for (int r = 0; r < NUFFT_PLANES; ++r) {
+            if (r != slot) continue;
+#pragma unroll
+            for (int i = 0; i < NUFFT_CELLS; ++i) value[i][r] = ahead[i];
+          }
+          slot = slot + 1 == NUFFT_PLANES ? 0 : slot + 1;
+#pragma unroll
+          for (int i = 0; i < NUFFT_CELLS; ++i) ahead[i] = read(i, z + 1 + NUFFT_PLANES);
+        }
+        const unsigned rest = heads & ~((2u << j) - 1);
+        const int end = min(rest != 0 ? __ffs(static_cast<int>(rest)) - 1 : n, until);
 #pragma unroll NUFFT_UNROLL
-      for (; j < end; ++j) {
-        const real* from = stage + j * NUFFT_STAGE;
-        real2 along[NUFFT_CELLS], sum = nufft_zero();
+        for (; j < end; ++j) {
+          const real* row = stage + j * NUFFT_STAGE;
+          real2 along[NUFFT_CELLS], sum = nufft_zero();
 #pragma unroll
-        for (int i = 0; i < NUFFT_CELLS; ++i) along[i] = nufft_zero();
+          for (int i = 0; i < NUFFT_CELLS; ++i) along[i] = nufft_zero();
 #if NUFFT_DOUBLE
 #pragma unroll
-        for (int r = 0; r < NUFFT_PLANES; r += 2) {
-          const double2 w = reinterpret_cast<const double2*>(from)[r / 2];
+          for (int r = 0; r < NUFFT_PLANES; r += 2) {
+            const double2 w = reinterpret_cast<const double2*>(row)[r / 2];
 #pragma unroll
-          for (int i = 0; i < NUFFT_CELLS; ++i) {
-            nufft_add(along[i], w.x, value[i][r]);
-            if (r + 1 < NUFFT_PLANES) nufft_add(along[i], w.y, value[i][(r + 1) % NUFFT_PLANES]);
+            for (int i = 0; i < NUFFT_CELLS; ++i) {
+              nufft_add(along[i], w.x, value[i][r]);
+              if (r + 1 < NUFFT_PLANES) nufft_add(along[i], w.y, value[i][(r + 1) % NUFFT_PLANES]);
+            }
           }
-        }
 #else
 #pragma unroll
-        for (int r = 0; r < NUFFT_PLANES; r += 4) {
-          const float4 w = reinterpret_cast<const float4*>(from)[r / 4];  // weights past PLANES are not used
+          for (int r = 0; r < NUFFT_PLANES; r += 4) {
+            const float4 w = reinterpret_cast<const float4*>(row)[r / 4];  // weights past PLANES are not used
+#pragma unroll
+            for (int i = 0; i < NUFFT_CELLS; ++i) {
+              nufft_add(along[i], w.x, value[i][r]);
+              if (r + 1 < NUFFT_PLANES) nufft_add(along[i], w.y, value[i][(r + 1) % NUFFT_PLANES]);
+              if (r + 2 < NUFFT_PLANES) nufft_add(along[i], w.z, value[i][(r + 2) % NUFFT_PLANES]);
+              if (r + 3 < NUFFT_PLANES) nufft_add(along[i], w.w, value[i][(r + 3) % NUFFT_PLANES]);
+            }
+          }
+#endif
 #pragma unroll
           for (int i = 0; i < NUFFT_CELLS; ++i) {
-            nufft_add(along[i], w.x, value[i][r]);
-            if (r + 1 < NUFFT_PLANES) nufft_add(along[i], w.y, value[i][(r + 1) % NUFFT_PLANES]);
-            if (r + 2 < NUFFT_PLANES) nufft_add(along[i], w.z, value[i][(r + 2) % NUFFT_PLANES]);
-            if (r + 3 < NUFFT_PLANES) nufft_add(along[i], w.w, value[i][(r + 3) % NUFFT_PLANES]);
-          }
-        }
-#endif
-#pragma unroll
-        for (int i = 0; i < NUFFT_CELLS; ++i) {
-          real weight = from[at_x[NUFFT_SAME_X ? 0 : i]];
+            real weight = row[at_x[NUFFT_SAME_X ? 0 : i]];
 #if NUFFT_DIM == 3
-          weight *= from[at_y[i]];
+            weight *= row[at_y[i]];
 #endif
-          nufft_add(sum, weight, along[i]);
+            nufft_add(sum, weight, along[i]);
+          }
+          part[(j - from) * NUFFT_PART_ROW + lane] = sum;
         }
-        part[j * 33 + lane] = sum;
       }
-    }
-    nufft_block_sync();
-    if (lane < n) {
+      nufft_block_sync();
+      const int of = lane / NUFFT_SHARES;
       real2 sum = nufft_zero();
+      if (from + of < until) {
+        const real2* row = part + of * NUFFT_PART_ROW + lane % NUFFT_SHARES;
 #pragma unroll 8
-      for (int k = 0; k < 32; ++k) {
-        const real2 more = part[lane * 33 + k];
-        sum.x += more.x;
-        sum.y += more.y;
+        for (int k = 0; k < 32; k += NUFFT_SHARES) {
+          sum.x += row[k].x;
+          sum.y += row[k].y;
+        }
+      }
+#pragma unroll
+      for (int step = 1; step < NUFFT_SHARES; step *= 2) {
+        sum.x += __shfl_xor_sync(0xffffffffu, sum.x, step);
+        sum.y += __shfl_xor_sync(0xffffffffu, sum.y, step);
       }
 #if NUFFT_WARPS == 1
-      values[mine] = sum;
+      const count to = __shfl_sync(0xffffffffu, mine, from + of);
+      if (lane % NUFFT_SHARES == 0 && from + of < until) values[to] = sum;
 #else
-      sums[warp * 32 + lane] = sum;
+      if (lane % NUFFT_SHARES == 0) sums[warp * NUFFT_AT_ONCE + of] = sum;
 #endif
-    }
-    nufft_block_sync();
+      nufft_block_sync();
 #if NUFFT_WARPS > 1
-    if (warp == 0 && lane < n) {
-      real2 sum = nufft_zero();
-      for (int k = 0; k < NUFFT_WARPS; ++k) {
-        sum.x += sums[k * 32 + lane].x;
-        sum.y += sums[k * 32 + lane].y;
+      const count to = __shfl_sync(0xffffffffu, mine, (from + lane) & 31);
+      if (warp == 0 && from + lane < until) {
+        sum = nufft_zero();
+        for (int k = 0; k < NUFFT_WARPS; ++k) {
+          sum.x += sums[k * NUFFT_AT_ONCE + lane].x;
+          sum.y += sums[k * NUFFT_AT_ONCE + lane].y;
+        }
+        values[to] = sum;
       }
-      values[mine] = sum;
-    }
 #endif
+    }
   }
 }

@@ -309,3 +309,15 @@ NUFFT_DEVICE count nufft_bin(const int* cell, long long i) {
 NUFFT_DEVICE Record nufft_record(const Placed& p) {
   return nufft_pack(p, nufft_bin(p.cell, 0) % static_cast<count>(NUFFT_GROUP_BINS));
 }
+
+// The place of this thread's point in its bin. A warp's points of one bin count there at once: one word takes additions
+// one after the other, and points of a cluster are all in a few bins. Called by all threads of a warp; valid: it has a
+// point.
+template <class T>
+NUFFT_DEVICE T nufft_take_place(T* counters, T bin, bool valid) {
+  const unsigned alike = __match_any_sync(0xffffffffu, valid ? bin : ~T(0));
+  const unsigned below = alike & ((1u << (threadIdx.x & 31)) - 1);
+  T first = 0;
+  if (valid && below == 0) first = atomicAdd(counters + bin, static_cast<T>(__popc(alike)));
+  return __shfl_sync(0xffffffffu, first, __ffs(static_cast<int>(alike)) - 1) + static_cast<T>(__popc(below));
+}

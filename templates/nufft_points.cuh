@@ -9,11 +9,17 @@ extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const Points points, const Maps maps, count* counts, count* __restrict__ place,
                 count* __restrict__ bins, Record* __restrict__ unsorted, unsigned long long* bad) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= points.m) return dev_follow();
-  const Placed p = nufft_point(points, i, maps, bad);
-  const count bin = nufft_bin(p.cell, i);
+  const bool valid = i < points.m;
+  Placed p;
+  count bin = 0;
+  if (valid) {
+    p = nufft_point(points, i, maps, bad);
+    bin = nufft_bin(p.cell, i);
+  }
   dev_follow();  // for the clear counts
-  place[i] = atomicAdd(counts + bin, static_cast<count>(1));
+  const count here = nufft_take_place(counts, bin, valid);
+  if (!valid) return;
+  place[i] = here;
   if (NUFFT_KEEP) bins[i] = bin;
   if (NUFFT_KEEP == 2) nufft_store(unsorted, static_cast<count>(i), nufft_record(p));
 }

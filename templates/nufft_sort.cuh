@@ -11,6 +11,8 @@
 // coarse bins whose first point is one of the large ones' [from, from + step). Where all fit, step is 0.
 // One kernel a text, chosen by NUFFT_PASS. The order of points inside a bin is any.
 //
+// Behind befores (one for each coarse bin, and all) is the coarse bin of each chunk.
+//
 // Offsets of a large coarse bin: counters lie one entry further, as counts, then as cursors; once all points are
 // placed, each cursor stands at the end of its bin, which is the beginning of the next.
 #define NUFFT_READ (NUFFT_DOUBLE ? 2 : 4)
@@ -163,7 +165,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
           befores[first + k] = large;
         }
         points += n[k];
-        parts += many ? (n[k] + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT : 0;
+        for (count more = many ? (n[k] + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT : 0; more > 0; --more, ++parts)
+          if (pass == 1) befores[coarse + 1 + static_cast<long long>(parts)] = static_cast<count>(first + k);
         large += many ? n[k] : 0;
         largest = max(largest, many ? n[k] : 0);
       }
@@ -259,14 +262,16 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 }
 #elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const count* __restrict__ starts, const count* __restrict__ befores, count* __restrict__ offsets,
-                const Level level) {
+    NUFFT_ENTRY(const count* __restrict__ starts, const count* __restrict__ chunks, const count* __restrict__ befores,
+                count* __restrict__ offsets, const Level level) {
   dev_follow();
   NUFFT_SHARED(count, sums);
   const unsigned t = threadIdx.x;
   if (level.step == 0 && static_cast<long long>(befores[level.coarse]) > level.capacity) return;
-  for (long long c = blockIdx.x; c < level.coarse; c += gridDim.x) {
-    if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT || !nufft_in_turn(befores[c], level)) continue;
+  const long long all = static_cast<long long>(chunks[level.coarse]);
+  for (long long chunk = blockIdx.x; chunk < all; chunk += gridDim.x) {
+    const long long c = static_cast<long long>(befores[level.coarse + 1 + chunk]);
+    if (static_cast<long long>(chunks[c]) != chunk || !nufft_in_turn(befores[c], level)) continue;
     const long long first_bin = c * level.per, bins = min(level.per, level.all_bins - first_bin);
     const long long each = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
     count* counts = offsets + first_bin + 1;
@@ -309,14 +314,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   if (!room) return;
   const long long all = static_cast<long long>(chunks[level.coarse]);
   for (long long chunk = blockIdx.x; chunk < all; chunk += gridDim.x) {
-    long long c = 0, end = level.coarse;  // the coarse bin of the chunk: the last with chunks[c] <= chunk
-    while (end - c > 1) {
-      const long long middle = (c + end) / 2;
-      if (static_cast<long long>(chunks[middle]) <= chunk)
-        c = middle;
-      else
-        end = middle;
-    }
+    const long long c = static_cast<long long>(befores[level.coarse + 1 + chunk]);
     if (!nufft_in_turn(befores[c], level)) continue;
     const count skipped = (static_cast<count>(chunk) - chunks[c]) * NUFFT_SEGMENT;
     const count start = starts[c] + skipped;
@@ -354,10 +352,16 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #endif
       }
     const int i = k * NUFFT_THREADS + t;
-    if (i >= n) continue;
     const Staged one = some[k % NUFFT_HELD];
+#if NUFFT_PASS == 3
+    if (i >= n) continue;
     const unsigned bin = nufft_local_bin(one, first_bin);
     place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+#else
+      const unsigned bin = i < n ? nufft_local_bin(one, first_bin) : 0;
+      place[k] = bin << 16 | nufft_take_place(counters, bin, i < n);
+      if (i >= n) continue;
+#endif
 #if NUFFT_PASS == 5
     nufft_put(copy[i], one);
 #else

@@ -269,6 +269,14 @@ TEST(PackMerge, TheManifestSaysWhatAllInputsSay) {
   EXPECT_EQ(manifest.plan_language, inputs[0].manifest.plan_language);
 }
 
+TEST(PackMerge, UnitesWhatBorrowedPlansLose) {
+  std::vector<PackContents> inputs{contents_of({}), contents_of({})};
+  const Borrowing one{"A", "A", "fft", 3, 0.9, 0.8, "2026-11-26"}, other{"A", "B", "fft", 3, 0.9, 0.8, "2026-11-26"};
+  inputs[0].manifest.borrowings = {one};
+  inputs[1].manifest.borrowings = {other, one};
+  EXPECT_EQ(merge(inputs, {}).contents.manifest.borrowings, (std::vector{one, other}));
+}
+
 TEST(PackMerge, PoliciesHaveNames) {
   for (const MergePolicy policy : {MergePolicy::newest, MergePolicy::fastest, MergePolicy::first})
     EXPECT_EQ(merge_policy_from(to_string(policy)), policy);

@@ -290,6 +290,39 @@ TEST_F(Packs, AManifestThatLacksARowIsRefused) {
   EXPECT_EQ(fault_of([&] { Pack::open(path); }), StoreFault::damaged);
 }
 
+// What borrowed plans lose travels in the manifest, and a pack that says nothing of it is as it was, byte by byte.
+TEST_F(Packs, TheManifestSaysWhatBorrowedPlansLose) {
+  PackContents contents = sample_contents();
+  const std::vector<std::byte> without = pack_bytes(contents);
+  const Borrowing neighbours{"GPU A", "GPU A", "nufft", 31, 0.957, 0.71, "2026-11-26"};
+  const Borrowing foreign{"GPU A", "GPU B", "fft", 2, 0.5, 0.125, "2026-11-27"};
+  contents.manifest.borrowings = {neighbours, foreign};
+  const auto pack = written(contents);
+  EXPECT_EQ(pack->manifest(), contents.manifest);
+  EXPECT_TRUE(pack->manifest().borrowings[0].of_neighbours());
+  EXPECT_FALSE(pack->manifest().borrowings[1].of_neighbours());
+  EXPECT_TRUE(pack->check().is_complete);
+  contents.manifest.borrowings.clear();
+  EXPECT_EQ(pack_bytes(contents), without);
+}
+
+TEST_F(Packs, ALossThatNobodyCanHaveMeasuredIsRefused) {
+  const std::string right = "GPU A\tGPU B\tfft\t2\t0.5\t0.125\t2026-11-27";
+  EXPECT_EQ(to_text(parse_borrowing(right)), right);
+  PackContents contents = sample_contents();
+  contents.manifest.borrowings = {parse_borrowing(right)};
+  for (const char* line :
+       {"", "GPU A", "GPU A\tGPU B\tfft\t2\t0.5\t0.125", "GPU A\tGPU B\tdct\t2\t0.5\t0.1\t2026-11-27",
+        "GPU A\tGPU B\tfft\t0\t0.5\t0.1\t2026-11-27", "GPU A\tGPU B\tfft\t2\tnan\t0.1\t2026-11-27",
+        "GPU A\tGPU B\tfft\t2\t0.5\t0\t2026-11-27", "GPU A\tGPU B\tfft\t2\t0.5\t0.1\tyesterday",
+        "GPU A\t\tfft\t2\t0.5\t0.1\t2026-11-27", "GPU A\tGPU B\tfft\t2\t0.5\t0.1\t2026-11-27\tmore"}) {
+    EXPECT_EQ(status_of([&] { parse_borrowing(line); }), Status::invalid_argument) << line;
+    written(contents);
+    raw_sql(path, std::string("UPDATE manifest SET value = '") + line + "' WHERE key = 'borrowings'");
+    EXPECT_EQ(fault_of([&] { Pack::open(path); }), StoreFault::damaged) << line;
+  }
+}
+
 TEST_F(Packs, ContentsThatNoPackHasAreRefused) {
   const auto refused = [](const std::function<void(PackContents&)>& change) {
     PackContents contents = sample_contents();

@@ -373,5 +373,27 @@ TEST(GpuNufftVariations, EveryParameterOfSortAndLeadingKernelIsVariedAndTheSortI
                                             "lanes", "run"}));
 }
 
+// Radial points crowd coarse bins of equal numbers of bins. Points of which nothing is known, too many of them, and those
+// whose staging would take more than the grid's memory keep the two levels.
+TEST(GpuNufftCandidates, PointsThatCrowdBinsAreSortedInOneLevel) {
+  const DeviceTraits device = *known_device("h100");
+  const auto placement = [&](const std::string& token) {
+    const Plan plan = default_plan(parse_problem(token), device);
+    EXPECT_EQ(plan.gpu().points.spread_with.placement, plan.gpu().points.interp_with.placement) << token;
+    return plan.gpu().points.spread_with.placement;
+  };
+  using enum nufft::Placement;
+  const std::string many = "nufft:type=2,n=125x112x128,m=1136111,prec=f64,tol=1.2e-5";
+  EXPECT_EQ(placement(many), two_level);
+  for (const char* points : {"radial", "spiral", "ewald", "stack"})
+    EXPECT_EQ(placement(many + ",points=" + points), staged) << points;
+  for (const char* points : {"recorded", "cluster"}) EXPECT_EQ(placement(many + ",points=" + points), two_level);
+  EXPECT_EQ(placement("nufft:type=2,n=125x112x128,m=900000,prec=f64,tol=1.2e-5,points=cluster"), staged);
+  EXPECT_EQ(placement("nufft:type=2,n=160x160x160,m=400000,prec=f64,tol=1e-6,points=radial"), scatter);
+  EXPECT_EQ(placement("nufft:type=2,n=160x160x160,m=400000,prec=f64,tol=1e-6"), two_level);
+  EXPECT_EQ(placement("nufft:type=1,n=256x256x256,m=20000000,prec=f32,tol=1e-4,points=radial"), two_level);
+  EXPECT_EQ(placement("nufft:type=1,n=32x32x32,m=2400000,prec=f64,tol=1e-9,points=radial"), two_level);
+}
+
 }  // namespace
 }  // namespace fourtune::generator

@@ -55,6 +55,27 @@ std::vector<Case> packed_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Packed, NufftSortKernels, ::testing::ValuesIn(packed_cases()), name_of);
 
+// So many bins for the multiprocessors that a coarse bin has more of them than a record has bits for: up to four of these
+// bits travel with the index.
+std::vector<Case> long_column_cases() {
+  std::vector<Case> cases;
+  for (const Precision precision : {Precision::f32, Precision::f64})
+    for (const double unit : {0x1p-6, 0x1p-13, 0.0})
+      for (const bool clustered : {false, true}) {
+        Case spreads = spreading("LongColumns", 3, precision, 5, Spread::window);
+        Case reads = interpolating("LongColumnsRead", 3, precision, 5, Interpolate::window);
+        for (Case* c : {&spreads, &reads}) {
+          c->shape.fine = {16, 16, 160}, c->shape.multiprocessors = 1;
+          c->shape.unit = unit, c->shape.whole_cells = false;
+          c->parameters.bin = {2, 2, 1}, c->parameters.placement = Placement::two_level;
+          if (clustered) c->points = Points::clustered, c->parameters.segment = 512, c->count = 1100;
+          cases.push_back(*c);
+        }
+      }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(LongColumns, NufftSortKernels, ::testing::ValuesIn(long_column_cases()), name_of);
+
 // One block handles a coarse bin of exactly one segment; with one more point, several blocks do. The next coarse bin
 // has a point, and scratch is allocated at once or only on request.
 std::vector<Case> segment_cases() {

@@ -167,6 +167,17 @@ TEST(NufftSort, CoarseBinsAreNearlyFull) {
     EXPECT_LE(std::max({levels.place_bytes, levels.fine_bytes, levels.large_bytes}), shape.shared_bytes);
     EXPECT_GT(levels.large_bytes + 512 * 20, shape.shared_bytes - 2048) << "a block takes what it can";
   }
+  // Few points in many bins: no more coarse bins than three for each multiprocessor, where columns are long enough that
+  // the bits of a point's bin fit.
+  shape.precision = Precision::f64, shape.fine = {192, 162, 192}, shape.whole_cells = false, shape.unit = 1e-5;
+  with.bin = {2, 2, 1};
+  const Bins many(shape, with);
+  EXPECT_LE(many.levels(1'136'111).coarse, 3 * 132);
+  EXPECT_EQ(many.levels(1'136'111).most_fine, 4096);
+  EXPECT_LE(many.layout().stolen, kMostStolen);
+  EXPECT_LE(many.levels(1'136'111).per, 4096);
+  shape.fine = {192, 162, 16};
+  EXPECT_EQ(Bins(shape, with).levels(1'136'111).most_fine, 2048) << "short columns have no bits to spare";
   // Fewer points than fill every multiprocessor twice: all blocks have work, none less than 2048 points.
   EXPECT_EQ(whole_waves(1, 10'000'000, 132), 132);
   EXPECT_EQ(whole_waves(133, 10'000'000, 132), 264);

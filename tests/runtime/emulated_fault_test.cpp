@@ -98,6 +98,18 @@ TEST(EmulatedWarp, ShufflesAndVotes) {
                });
 }
 
+TEST(EmulatedWarp, LanesOfOneValueFindEachOther) {
+  expect_clean(kernel_of(R"(  const unsigned alike = __match_any_sync(0xffffffffu, (unsigned long long)(t % 5) << 40);
+  out[blockIdx.x * 64 + t] = (float)(__popc(alike) * 100 + __ffs((int)alike));)"),
+               [](std::size_t i) {
+                 const int t = static_cast<int>(i % 64), first = t / 32 * 32;
+                 int count = 0, least = 0;
+                 for (int other = first + 31; other >= first; --other)
+                   if (other % 5 == t % 5) ++count, least = other - first + 1;
+                 return static_cast<float>(100 * count + least);
+               });
+}
+
 TEST(EmulatedWarp, SubsetsMeetByTheirMasks) {
   expect_clean(kernel_of(R"(  float v;
   if (t % 32 < 16) v = __shfl_sync(0x0000ffffu, (float)t, 5);

@@ -12,10 +12,12 @@
 
 #include "base/known_devices.h"
 #include "db/lookup.h"
+#include "db/pack_writer.h"
 #include "db/tuning_store.h"
 #include "generator/candidates.h"
 #include "runtime/backends/families.h"
 #include "runtime/environment.h"
+#include "runtime/neighbour.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
 #include "tests/support/stored_winner.h"
@@ -145,6 +147,59 @@ TEST_F(Resolve, APlanOfAKindredDeviceIsAdaptedWhereTheModelDoesNotObject) {
   EXPECT_EQ(own.source, Source::model) << own.explain;
   EXPECT_NE(own.explain.find("times the time of the plan that it would choose"), std::string::npos) << own.explain;
   EXPECT_EQ(resolve_in(store("c.db", few, generator::to_text(wasteful, problem)), few).source, Source::verdict);
+}
+
+// Of several measurements the one counts that is most like what happens here.
+TEST_F(Resolve, ABorrowedPlansLossIsToldFromWhatPacksSay) {
+  const std::string here = traits_.name;
+  db::PackContents contents;
+  contents.manifest = {"lender", "1", "CC0", "fourtune 0", environment_here(traits_).generator, {}};
+  const auto explained = [&](const db::Environment& measured, const char* token) {
+    db::PackPlan plan;
+    plan.verdict.problem = kToken, plan.verdict.plan = odd_plan(kToken), plan.verdict.winner_ns = 1000;
+    plan.environment = measured;
+    const Neighbourhood where = neighbourhood_of(parse_problem(kToken));
+    plan.kin = where.kin, plan.size = where.size;
+    contents.plans = {plan};
+    db::write_file(folder_ / "lender.pack", db::pack_bytes(contents));
+    const std::vector<db::PlanSource> packs{{folder_ / "lender.pack", {}}};
+    const auto lookup = db::Lookup::load({}, packs);
+    return resolve(parse_problem(token), traits_, &lookup, "");
+  };
+  const char* const neighbour = "nufft:type=1,n=120x128,m=200000,prec=f32,tol=1e-3";
+  db::Environment kindred = environment_here(traits_);
+  kindred.device = "Another CPU";
+  DeviceTraits other = traits_;
+  other.cores *= 2, kindred.traits = db::traits_text(other);
+
+  EXPECT_NE(explained(environment_here(traits_), neighbour).explain.find("expected loss: not known"),
+            std::string::npos);
+  contents.manifest.borrowings = {{"A third", "A third", "nufft", 90, 0.99, 0.98, "2026-11-25"},
+                                  {here, here, "fft", 80, 0.99, 0.98, "2026-11-25"},
+                                  {here, here, "nufft", 31, 0.8, 0.5, "2026-11-26"},
+                                  {here, "A third", "nufft", 70, 0.99, 0.98, "2026-11-25"},
+                                  {here, "Another CPU", "nufft", 2, 0.5, 0.25, "2026-11-27"}};
+  const Resolution near = explained(environment_here(traits_), neighbour);
+  EXPECT_EQ(near.source, Source::nearest) << near.explain;
+  EXPECT_EQ(near.tuned_on, here);
+  EXPECT_NE(near.explain.find("expected loss: 25 % of the time of a plan tuned here, at most 100 % (31 nonuniform "
+                              "problems on " +
+                              here + " with plans of neighbours, 2026-11-26, from the pack lender 1)"),
+            std::string::npos)
+      << near.explain;
+  const Resolution foreign = explained(kindred, kToken);
+  EXPECT_EQ(foreign.tuned_on, "Another CPU");
+  EXPECT_NE(foreign.explain.find("(2 nonuniform problems on " + here + " with plans of Another CPU, 2026-11-27"),
+            std::string::npos)
+      << foreign.explain;
+  // A plan that was tuned for this problem here loses nothing.
+  const Resolution own = explained(environment_here(traits_), kToken);
+  EXPECT_EQ(own.source, Source::verdict);
+  EXPECT_EQ(own.explain.find("expected loss"), std::string::npos) << own.explain;
+  // Measured elsewhere is better than nothing.
+  contents.manifest.borrowings.resize(1);
+  EXPECT_NE(explained(environment_here(traits_), neighbour).explain.find("on A third with plans of neighbours"),
+            std::string::npos);
 }
 
 TEST_F(Resolve, AVerdictServesPointCountsInsideItsValidity) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +55,26 @@ TEST_F(PackCommand, BuildCompilesKernelsForGpusThatAreNotHere) {
   EXPECT_EQ(std::count_if(both.begin(), both.end(), [](const auto& one) { return one.target == "compute_90"; }),
             std::ssize(all.kernels));
   expect_refused({"build", "c.pack", "--kernels", "hopper"}, "'hopper' is no target", 2);
+  EXPECT_FALSE(fs::exists(folder / "c.pack"));
+}
+
+TEST_F(PackCommand, BuildKeepsWhatBorrowedPlansLose) {
+  database("own.db", {{kFft, kFast}});
+  std::ofstream(folder / "loss") << "Here\tThere\tfft\t3\t0.9\t0.75\t2026-11-26\n";
+  done({"build", "a.pack", "--borrowings", "loss"});
+  const Json shown = json({"show", "a.pack"});
+  ASSERT_EQ(shown["borrowings"].size(), 1u);
+  EXPECT_EQ(shown["borrowings"][0]["from"], "There");
+  EXPECT_EQ(shown["borrowings"][0]["problems"], 3);
+  EXPECT_NE(done({"show", "a.pack"}).find("Here of There: 3 fft problems, 0.9 of the tuned speed, least 0.75"),
+            std::string::npos);
+  // Packs as inputs bring theirs.
+  done({"build", "b.pack", "--from", "a.pack"});
+  EXPECT_EQ(contents("b.pack").manifest.borrowings, contents("a.pack").manifest.borrowings);
+  EXPECT_EQ(contents("b.pack").manifest.borrowings.size(), 1u);
+  std::ofstream(folder / "bad") << "Here\tThere\tfft\tmany\t0.9\t0.75\t2026-11-26\n";
+  expect_refused({"build", "c.pack", "--borrowings", "bad"}, "the number of problems is not positive", 2);
+  expect_refused({"build", "c.pack", "--borrowings", "none"}, "--borrowings none: cannot be read", 2);
   EXPECT_FALSE(fs::exists(folder / "c.pack"));
 }
 

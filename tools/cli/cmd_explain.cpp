@@ -98,6 +98,7 @@ void explain(const ExplainArguments& arguments) {
                                      {"plan", plan},
                                      {"source", runtime::to_string(found.source)},
                                      {"from", found.from},
+                                     {"tuned_on", found.tuned_on.empty() ? Json() : Json(found.tuned_on)},
                                      {"objective", found.objective.empty() ? Json() : Json(found.objective)},
                                      {"explain", found.explain},
                                      {"measured_execute_seconds", measured},

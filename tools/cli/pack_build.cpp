@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 
@@ -29,7 +30,7 @@ namespace {
 struct BuildArguments {
   PackOutput output;
   std::vector<std::string> from, kernels;
-  std::string device, backend, problems, filter, plan_language;
+  std::string device, backend, problems, filter, plan_language, borrowings;
   std::size_t runners_up = 0;
   std::string policy = "newest";
 };
@@ -156,9 +157,25 @@ void add_kernels(db::PackContents& contents, const BuildArguments& arguments) {
   }
 }
 
+// What a file of tools/pack_loss says, one measurement a line.
+std::vector<db::Borrowing> borrowings_from(const std::string& path) {
+  std::vector<db::Borrowing> all;
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("--borrowings {}: cannot be read", text::shown(path)));
+  for (std::string line; std::getline(file, line);) try {
+      if (!line.empty()) all.push_back(db::parse_borrowing(line));
+    } catch (const Error& error) {
+      throw UsageError(fmt::format("--borrowings {}: {}", text::shown(path), error.what()),
+                       "tools/pack_loss writes such a file");
+    }
+  return all;
+}
+
 void build(const BuildArguments& arguments) {
   require_free(arguments.output);
   signing_key(arguments.output);  // a wrong one is named before the work
+  std::vector<db::Borrowing> borrowings;
+  if (!arguments.borrowings.empty()) borrowings = borrowings_from(arguments.borrowings);
   std::vector<std::string> from = arguments.from;
   if (from.empty()) from.push_back(database_path({}).string());
   Choice choice(arguments);
@@ -178,6 +195,7 @@ void build(const BuildArguments& arguments) {
   choice.note_missing();
   auto merged = db::merge(inputs, {db::merge_policy_from(arguments.policy), arguments.runners_up});
   add_kernels(merged.contents, arguments);
+  if (!arguments.borrowings.empty()) merged.contents.manifest.borrowings = std::move(borrowings);
   write_and_report(std::move(merged), arguments.output);
 }
 
@@ -207,6 +225,10 @@ void add_pack_build(CLI::App& pack) {
                    "trusts the pack then needs no compiler. compute_90 is PTX of those kernels, for later GPUs")
       ->delimiter(',')
       ->type_name("TARGET,...");
+  command
+      ->add_option("--borrowings", arguments->borrowings,
+                   "What its plans lose where they are borrowed, as tools/pack_loss writes it; explain tells it")
+      ->type_name("FILE");
   command->add_option("--policy", arguments->policy, "Which winner counts where the inputs have several")
       ->check(CLI::IsMember({"newest", "fastest", "first"}))
       ->capture_default_str();

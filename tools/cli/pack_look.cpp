@@ -50,6 +50,10 @@ void print_head(const std::string& path, const db::PackContents& contents, const
        fmt::format("{} winners, {} runners-up, {} kernels, {}", winners, std::ssize(contents.plans) - winners,
                    contents.kernels.size(), bytes_text(static_cast<std::int64_t>(std::filesystem::file_size(path))))}};
   for (const std::string& source : manifest.sources) head.push_back({"from", source});
+  for (const db::Borrowing& one : manifest.borrowings)
+    head.push_back({"borrowed", fmt::format("{} of {}: {} {} problems, {:.3g} of the tuned speed, least {:.3g} ({})",
+                                            one.device, one.of_neighbours() ? "neighbours" : one.from, one.problems,
+                                            one.kind, one.speed, one.least, one.date)});
   fmt::print("{}\n", tuner::table_text(head, {{}, -1, 1}, screen));
 }
 
@@ -60,6 +64,15 @@ Json manifest_json(const std::string& path, const db::PackContents& contents) {
   for (const db::PackPlan& plan : contents.plans)
     if (seen.emplace(plan.environment.device, plan.environment.isa).second)
       devices.push_back({{"device", plan.environment.device}, {"isa", plan.environment.isa}});
+  Json borrowings = Json::array();
+  for (const db::Borrowing& one : manifest.borrowings)
+    borrowings.push_back({{"device", one.device},
+                          {"from", one.from},
+                          {"kind", one.kind},
+                          {"problems", one.problems},
+                          {"speed", one.speed},
+                          {"least", one.least},
+                          {"date", one.date}});
   Json kernels = Json::array();
   for (const db::PackKernel& kernel : contents.kernels)
     kernels.push_back({{"digest", kernel.digest},
@@ -74,6 +87,7 @@ Json manifest_json(const std::string& path, const db::PackContents& contents) {
           {"program", manifest.program},
           {"plan_language", manifest.plan_language},
           {"sources", manifest.sources},
+          {"borrowings", std::move(borrowings)},
           {"devices", std::move(devices)},
           {"kernels", std::move(kernels)}};
 }

@@ -60,15 +60,16 @@ std::string Kernels::window_constants(bool spreads) const {
   const WindowBlock block = window_block(shape_, p, spreads);
   const int members = block.threads() / block.split;
   return fmt::format(
-      "#define NUFFT_TX {}\n#define NUFFT_TY {}\n#define NUFFT_PLANES {}\n#define NUFFT_CELLS {}\n#define NUFFT_RUN "
-      "{}\n"
-      "#define NUFFT_WARPS {}\n#define NUFFT_STAGE {}\n#define NUFFT_WEIGHTS {}\n#define NUFFT_SAME_X {}\n"
-      "#define NUFFT_UNROLL {}\n#define NUFFT_PERIOD {}\n#define NUFFT_MIN_BLOCKS {}\n#define NUFFT_SPLIT {}\n#define "
-      "NUFFT_FOLD {}\n",
-      block.tx, block.ty, dim == 1 ? 1 : w, divided_up(block.tx * block.ty, members * block.run) * block.run, block.run,
-      p.warps, block.stage, block.weights, members * block.run % block.tx == 0 ? 1 : 0, p.unroll,
-      dim == 1 ? 1 : shape_.fine[static_cast<std::size_t>(dim - 1)],
-      p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "", block.split, p.fold ? 1 : 0);
+             "#define NUFFT_TX {}\n#define NUFFT_TY {}\n#define NUFFT_PLANES {}\n#define NUFFT_CELLS {}\n#define NUFFT_RUN "
+             "{}\n"
+             "#define NUFFT_WARPS {}\n#define NUFFT_STAGE {}\n#define NUFFT_WEIGHTS {}\n#define NUFFT_SAME_X {}\n"
+             "#define NUFFT_UNROLL {}\n#define NUFFT_PERIOD {}\n#define NUFFT_MIN_BLOCKS {}\n#define NUFFT_SPLIT {}\n#define "
+             "NUFFT_FOLD {}\n",
+             block.tx, block.ty, dim == 1 ? 1 : w, divided_up(block.tx * block.ty, members * block.run) * block.run,
+             block.run, p.warps, block.stage, block.weights, members * block.run % block.tx == 0 ? 1 : 0, p.unroll,
+             dim == 1 ? 1 : shape_.fine[static_cast<std::size_t>(dim - 1)],
+             p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "", block.split, p.fold ? 1 : 0) +
+         (spreads ? std::string() : fmt::format("#define NUFFT_AT_ONCE {}\n", kAtOnce));
 }
 
 void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const {

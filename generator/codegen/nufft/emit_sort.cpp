@@ -84,16 +84,17 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
   const bool staged = parameters_.placement == Placement::staged;
   const std::int64_t scratch = two_level ? 0 : (sorted && staged ? padded(records) : 0) + m * count;
   const std::int64_t state = std::max(bins_.state_bytes(m, true, false), bins_.state_bytes(m, true, true));
-  return {padded(two_level ? records : std::max(records, m * count)),
-          padded(m * count),
-          padded(list),
-          padded((bins_.count() * all + 2) * count) + padded(state),
-          padded(bins_.state_bytes(m, false, true)) + padded((5 * levels.most_coarse + 3) * count),
-          32,
-          padded(scratch),
-          parameters_.deterministic                         ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16
-          : parameters_.group > 1 && parameters_.interleave ? padded(m * parameters_.group * 2 * real_bytes())
-                                                            : 16};
+  return {
+      padded(two_level ? records : std::max(records, m * count)),
+      padded(m * count),
+      padded(list),
+      padded((bins_.count() * all + 2) * count) + padded(state),
+      padded(bins_.state_bytes(m, false, true)) + padded((5 * levels.most_coarse + 3 + levels.most_chunks(m)) * count),
+      32,
+      padded(scratch),
+      parameters_.deterministic                         ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16
+      : parameters_.group > 1 && parameters_.interleave ? padded(m * parameters_.group * 2 * real_bytes())
+                                                        : 16};
 }
 
 BufferRef Kernels::task_total(const Arrays& arrays, std::int64_t m) const {
@@ -320,7 +321,8 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   // Does nothing unless some coarse bin is large.
   const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
   launch("large_count", 5, few, kFineThreads, l.segment, l.counter_bytes, arguments, 0);
-  launch("large_scan", 4, few, 256, 256, 8 * count, {launch.starts, launch.befores, launch.offsets, level}, 0);
+  launch("large_scan", 4, few, 256, 256, 8 * count,
+         {launch.starts, launch.chunks, launch.befores, launch.offsets, level}, 0);
   launch("large_place", 6, few, kFineThreads, l.segment, l.large_bytes, arguments, 0);
 }
 

@@ -14,15 +14,19 @@ constexpr int kMostFineBits = 14;
 // the coarse bins are the bins themselves; so are bins that each hold more points than a block sorts.
 constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
 constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
-constexpr std::int64_t kListed = 512;  // groups of a block that lists the subproblems alone
+constexpr std::int64_t kFewWaves = 2, kUsualPoints = 8192;  // of a coarse bin
+constexpr std::int64_t kListed = 512;                       // groups of a block that lists the subproblems alone
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 int bits_of(std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))); }
 
-// Bits of a bin's number in its coarse bin.
-int fine_bits(std::int64_t bins) {
+// Bits of a bin's number in its coarse bin: more, of at most `room`, where bins are so many that these bits alone would
+// make more than `enough` coarse bins.
+int fine_bits(std::int64_t bins, std::int64_t enough, int room) {
   int bits = kFineBits;
-  while (ceil_div(bins, std::int64_t{1} << bits) > kUsualCoarse) ++bits;
+  const auto coarse = [&] { return ceil_div(bins, std::int64_t{1} << bits); };
+  while (bits < std::min(room, kMostFineBits) && coarse() > enough) ++bits;
+  while (coarse() > kUsualCoarse) ++bits;
   return bits;
 }
 
@@ -45,7 +49,13 @@ Bins::Bins(const Shape& shape, const Parameters& parameters) : shape_(shape), pa
   const bool relative =
       !shape.whole_cells && !shape.large_counts && parameters.order != Order::caller && parameters.slice == 0;
   layout_ = make_record_layout(shape.dim, shape.precision, shape.unit, relative ? inside : whole, !relative,
-                               bits_of(count() / groups()), fine_bits(count()));
+                               bits_of(count() / groups()), fine_bits_of(count(), 0));
+}
+
+// Few points in many bins: blocks that each sort a handful take as long as full ones. A record has so many bits to spare.
+int Bins::fine_bits_of(std::int64_t bins, std::int64_t m) const {
+  const std::int64_t enough = std::max(kFewWaves * shape_.multiprocessors, m / kUsualPoints);
+  return fine_bits(bins, enough, bits_of(count() / groups()) + kMostStolen);
 }
 
 std::int64_t Bins::slices(std::int64_t m) const {
@@ -82,7 +92,7 @@ SortLevels Bins::levels(std::int64_t m) const {
   l.all = count() * slices(m);
   l.staged = (words + 2 * count_bytes - 1) / count_bytes * count_bytes;
   l.align = l.staged % 16 == 0 ? 16 : l.staged % 8 == 0 ? 8 : 4;
-  const int bits = fine_bits(l.all);
+  const int bits = fine_bits_of(l.all, m);
   l.most_fine = std::int64_t{1} << bits;
   const std::int64_t sorted = words + count_bytes + 2;  // bytes per point of the second level
   l.segment =

@@ -25,6 +25,8 @@ struct SortLevels {
   bool possible =
       false;  // shared memory has room for the counters and at least 512 points; if not, nothing else is set
 
+  // Chunks of large coarse bins of m points, at most: each has more points than a segment.
+  std::int64_t most_chunks(std::int64_t m) const { return segment > 0 ? 2 * (m / segment) : 0; }
   // Computes bin / per as a product and a shift by `reach` bits; exact below 2^31.
   std::int64_t reach() const { return 31 + std::bit_width(static_cast<std::uint64_t>(per - 1)); }
   std::int64_t magic() const { return ((std::int64_t{1} << reach()) + per - 1) / per; }
@@ -55,6 +57,8 @@ class Bins {
   std::int64_t state_bytes(std::int64_t m, bool sums, bool list) const;
 
  private:
+  int fine_bits_of(std::int64_t bins, std::int64_t m) const;  // of a bin's number in its coarse bin
+
   Shape shape_;
   Parameters parameters_;
   std::array<std::int64_t, 3> along_{1, 1, 1};

@@ -60,7 +60,9 @@ WindowBlock window_block(const Shape& shape, const Parameters& p, bool spreads) 
   // 2D spreading stages weights and their place; all other kernels stage a weight for each cell of the tile.
   const int along = dim == 2 && spreads && block.run == 1 ? w + 1 : block.tx + block.ty;
   block.stage = odd_vectors(shape, block.weights + along);
-  const std::int64_t sums = spreads ? 0 : 2ll * p.warps * 32 * 33 + (p.warps > 1 ? 2ll * p.warps * 32 : 0);
+  // Sums of each lane for so many points, and of each warp; the rows of a template say how they lie.
+  const std::int64_t rows = spreads ? 0 : 2ll * p.warps * kAtOnce * (32 + 32 / kAtOnce);
+  const std::int64_t sums = rows + (!spreads && p.warps > 1 ? 2ll * p.warps * kAtOnce : 0);
   block.shared_bytes = (32ll * block.stage + sums) * real;
   return block;
 }

@@ -16,6 +16,8 @@ struct Block {
   int threads() const { return 32 * warps; }
 };
 
+// Points whose sums the register windows of interpolation keep for each lane.
+inline constexpr int kAtOnce = 16;
 // Register windows of both kernels: the tile has tx * ty cells in a plane, and a point stages `weights` numbers in
 // front of the tile's weights.
 struct WindowBlock : Block {

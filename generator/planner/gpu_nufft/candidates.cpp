@@ -182,6 +182,10 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
     if (lead == Lead::spread && !std::all_of(list.begin(), list.end(), crowded) &&
         !may_add_directly(problem, plan.window, Crowds::unseen))
       std::erase_if(list, crowded);
+    const auto m = static_cast<std::int64_t>(std::min(points_of(count, cells_of(shape)), 1e15));
+    const PointClass points = problem.points.value_or(PointClass::uniform);
+    if (problem.type != 3)
+      for (GpuPointsChoice& choice : list) choice = gpu_nufft::for_crowds(choice, shape, m, points);
     const std::size_t families = varied ? list.size() : 0;
     if (problem.type != 3)
       for (std::size_t i = 0; i < families; ++i)
@@ -189,7 +193,6 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
           if (auto choice = gpu_nufft::grouped(list[i], shape, lead, group)) list.push_back(*choice);
     for (std::size_t i = 0; i < std::min<std::size_t>(families, 3); ++i)
       for (const GpuPointsChoice& choice : gpu_nufft::variations(list[i], shape, lead)) list.push_back(choice);
-    const auto m = static_cast<std::int64_t>(std::min(points_of(count, cells_of(shape)), 1e15));
     for (GpuPointsChoice& choice : list) choice = gpu_nufft::sortable(choice, shape, m);
     return list;
   };

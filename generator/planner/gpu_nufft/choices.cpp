@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "fourtune/status.h"
+#include "generator/plan/nufft/bins.h"
 #include "generator/plan/nufft/rules.h"
 
 namespace fourtune::generator::gpu_nufft {
@@ -19,6 +20,10 @@ using nufft::Spread;
 // Narrow windows in 2D: register windows add 262 144 points of w = 3 on 448^2 cells in 14 us and padded bins in 17 us;
 // for 4.2 M points, padded bins are faster (H200).
 constexpr double kFairlyMany = 5e5;
+// Points that crowd some bins are sorted in one level up to so many: by a staging, if the grid has room for it and they
+// are not few, or straight to their places; clusters up to so many (H100).
+constexpr std::int64_t kFewCrowded = 600'000, kCrowdedScattered = 2'000'000, kCrowdedStaged = 4'000'000;
+constexpr std::int64_t kFewClustered = 1'000'000;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
@@ -219,6 +224,26 @@ GpuPointsChoice sortable(const GpuPointsChoice& choice, const Shape& shape, std:
       with->placement = shape.dim == 1 ? Placement::fetch : Placement::scatter;
       with->segment = 0;
     }
+  return out;
+}
+
+// Coarse bins of two levels hold equal numbers of bins, so crowded ones need three more launches and a copy; in one level a
+// warp's points of one bin count there at once. docs/design/gpu-nufft.md has what was measured. Clusters are in random
+// order, so that more of them scatter their records than pays.
+GpuPointsChoice for_crowds(const GpuPointsChoice& choice, const Shape& shape, std::int64_t m, PointClass points) {
+  GpuPointsChoice out = choice;
+  if (points == PointClass::uniform || points == PointClass::recorded) return out;
+  if (points == PointClass::cluster && m > kFewClustered) return out;
+  for (Parameters* with : {&out.spread_with, &out.interp_with}) {
+    if (with->placement != Placement::two_level || with->segment > 0 || m > kCrowdedStaged) continue;
+    const nufft::Bins bins(shape, *with);
+    if (bins.levels(m).final) continue;  // that is one level
+    const std::int64_t staged = bins.layout().bytes(m) + 4 * m, grid = shape.cells() * 2 * shape.real_bytes();
+    if (m > kFewCrowded && staged <= grid)
+      with->placement = Placement::staged;
+    else if (m <= kCrowdedScattered)
+      with->placement = Placement::scatter;
+  }
   return out;
 }
 

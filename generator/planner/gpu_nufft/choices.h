@@ -54,6 +54,9 @@ GpuPointsChoice deterministic(const GpuPointsChoice& choice, const nufft::Shape&
 // The choice with a sort that m points can have: one level, where two have too many bins for this device.
 GpuPointsChoice sortable(const GpuPointsChoice& choice, const nufft::Shape& shape, std::int64_t m);
 
+// The choice with the sort that suits m points of a class that crowds some bins.
+GpuPointsChoice for_crowds(const GpuPointsChoice& choice, const nufft::Shape& shape, std::int64_t m, PointClass points);
+
 // Why there are no kernels for the choice; empty: there are.
 std::string why_not(const GpuPointsChoice& choice, const nufft::Shape& shape);
 

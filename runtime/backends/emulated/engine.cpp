@@ -317,6 +317,11 @@ void Engine::release_warp() {
   for (const std::uint32_t id : lanes_) {
     Fiber& fiber = fibers_[id];
     if (fiber.kind == 2) fiber.result = votes;
+    if (fiber.kind == 3) {
+      fiber.result = 0;
+      for (const std::uint32_t other : lanes_)
+        if (fibers_[other].value == fiber.value) fiber.result |= 1ull << (fibers_[other].linear % 32);
+    }
     if (fiber.kind != 1) continue;
     const auto source = std::find_if(lanes_.begin(), lanes_.end(), [&](std::uint32_t other) {
       return fibers_[other].linear % 32 == static_cast<std::uint32_t>(fiber.source);

@@ -7,7 +7,7 @@ struct FourtuneEmulatedHost {
   void* (*shared)();  // start of this block's dynamic shared memory
   void (*barrier)(int line);
   // A rendezvous of the lanes in mask. kind 0: __syncwarp; 1: value of lane `source`; 2: one bit per lane whose value
-  // is not zero.
+  // is not zero; 3: one bit per lane that has this value.
   unsigned long long (*warp)(unsigned mask, int kind, int line, unsigned long long value, int source);
   void (*pause)(int line);  // lets other threads run
   void (*cluster_arrive)(int line);

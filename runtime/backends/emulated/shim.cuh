@@ -115,6 +115,14 @@ static inline T fourtune_emulated_shfl_xor(int line, unsigned mask, T value, int
 #define __any_sync(mask, predicate) (fourtune_emulated_host.warp(mask, 2, __LINE__, (predicate) != 0, 0) != 0)
 #define __all_sync(mask, predicate) \
   (fourtune_emulated_host.warp(mask, 2, __LINE__, (predicate) != 0, 0) == (unsigned)(mask))
+template <class T>
+static inline unsigned fourtune_emulated_match(int line, unsigned mask, T value) {
+  static_assert(sizeof(T) <= 8, "a match compares at most 8 bytes");
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(T));
+  return (unsigned)fourtune_emulated_host.warp(mask, 3, line, bits, 0);
+}
+#define __match_any_sync(mask, value) fourtune_emulated_match(__LINE__, mask, value)
 
 // ---- atomics: threads of one block never run at once, blocks neither -------------------------------------------------
 #define FOURTUNE_UNCHECKED static inline __attribute__((no_sanitize("thread")))
