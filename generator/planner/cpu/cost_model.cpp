@@ -35,10 +35,12 @@ constexpr double kFftPassLine = 3, kFarFftPassLine = 20;
 constexpr double kNearBytes = 2e6;
 constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
 constexpr double kSortPoint = 22;
-// Unsorted points of one dimension, where the cache holds the grid: copied once, located by every chunk of transforms.
+// Unsorted points of one dimension: copied once, located by every thread of every chunk of transforms, and spread to a
+// grid of at most kRawCaches second-level caches.
 // Spreading them costs kRawSpread more (fine grid of 16000 cells, 158578 points, f32: 8.9 and 6.7 ns per point).
-constexpr double kCopyPoint = 1, kLocatePoint = 3, kRawSpread = 2.7, kRawLines = 1.1, kRawCaches = 2;
-constexpr double kAtomicCell = 20;  // compare-and-swap per real number
+constexpr double kCopyPoint = 1, kLocatePoint = 3, kRawSpread = 2.7, kRawLines = 1.1, kRawCaches = 2,
+                 kRawBatchPoint = 0.5;  // values are read and written in order
+constexpr double kAtomicCell = 20;      // compare-and-swap per real number
 
 struct Counts {
   double rows = 1, lines = 1, cells = 1;
@@ -72,12 +74,13 @@ double private_lines(const Plan& plan, const Problem& problem, std::int64_t l2_b
   return tiles * elements / lanes(problem) * (share <= 1 ? 1 : share <= 2 ? 1.3 : 1.8);
 }
 
-// Whether points of one dimension stay unsorted and go straight to or from a grid that the cache holds.
-bool is_raw(const Plan& plan, const Problem& problem, double cells, std::int64_t l2_bytes) {
-  const double bytes = cells * 64 / lanes(problem),
-               cache = static_cast<double>(std::max<std::int64_t>(l2_bytes, 1 << 18));
-  const bool few = bytes * (plan.cpu().threads - 1) <= kPartialBytes;  // else threads add with atomics
-  return problem.dim == 1 && plan.cpu().sort.family == SortFamily::none && bytes <= kRawCaches * cache && few;
+// Whether points of one dimension stay unsorted and go straight to or from the grid.
+bool is_raw(const Plan& plan, const Problem& problem, double cells) {
+  const double bytes = cells * 64 / lanes(problem);
+  const int threads = plan.cpu().threads;
+  const bool own_grids =
+      threads <= kFewThreads || bytes * (threads - 1) <= kPartialBytes;  // else they add with atomics
+  return problem.dim == 1 && plan.cpu().sort.family == SortFamily::none && own_grids;
 }
 
 // The processor that a plan is for.
@@ -102,15 +105,19 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
     const double touched = 1 + (plan.window.width - 1) / lanes(problem) + kMoreLines;
     direct = evaluate + counts.rows * touched * row_line * slow.near;
   }
-  const bool raw = is_raw(plan, problem, counts.cells, processor.l2_bytes);
+  const bool raw = is_raw(plan, problem, counts.cells);
   if (raw) {
-    direct = evaluate + kLocatePoint * share * slow.arithmetic +
+    // Threads share the transforms of a chunk, so each of them locates and evaluates.
+    const double each = std::min(1.0, share * plan.cpu().threads);
+    direct = kRawBatchPoint * slow.near + (kPoint + kPerDimension + kLocatePoint) * each * slow.arithmetic +
              (counts.lines * kRawLines * row_line + (spreads ? kRawSpread : 0)) * slow.near;
   }
   if (spreads && family == SpreadFamily::atomic && !raw)
     direct += counts.rows * 2 * plan.window.width * kAtomicCell * slow.scalar;
-  // Unsorted points miss the cache unless it holds the whole grid.
-  if (none && !raw) direct *= counts.cells > 1e5 ? 3 : 1;
+  // Unsorted points miss the cache unless it holds the whole grid. Interpolation asks for its cells ahead.
+  const double held = kRawCaches * static_cast<double>(std::max<std::int64_t>(processor.l2_bytes, 1 << 18));
+  const bool far = raw ? spreads && counts.cells * 64 / lanes(problem) > held : counts.cells > 1e5;
+  if (none && far) direct *= 3;
   // Tiles with few points go without a private copy.
   const bool tiled =
       !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
@@ -153,9 +160,9 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, const 
   const Counts counts = counts_of(plan.window, problem, fine);
   cost.execute = batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan, processor) +
                           fft_cycles(problem, fine, kept, processor.slow));
-  const double sort = is_raw(plan, problem, counts.cells, processor.l2_bytes) ? kCopyPoint
-                      : plan.cpu().sort.family == SortFamily::none            ? kSortPoint / 2
-                                                                              : kSortPoint;
+  const double sort = is_raw(plan, problem, counts.cells)          ? kCopyPoint
+                      : plan.cpu().sort.family == SortFamily::none ? kSortPoint / 2
+                                                                   : kSortPoint;
   cost.set_points = m * sort * processor.slow.scalar;
   cost.bytes = counts.cells * plan.chunk * complex_bytes +
                m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
