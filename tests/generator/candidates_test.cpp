@@ -199,8 +199,8 @@ TEST(Candidates, DefaultTilesStayInTheCacheWhereASmallerShapeIsCheaper) {
   }
 }
 
-// Interpolation waits for no cache, however long the line; spreading to a long line pays for the sort, and so does either
-// where threads would need too many grids.
+// Interpolation waits for no cache, however long the line. Spreading pays for the sort where many points go to a grid
+// beyond the first-level cache, and so does either where threads would need too many grids.
 TEST(Candidates, PointsOfOneDimensionAreSortedOnlyWhereThatPays) {
   const auto sorted = [](const char* token, int cores) {
     return default_plan(parse_problem(token), laptop(cores)).cpu().sort.family == SortFamily::tiles;
@@ -210,7 +210,9 @@ TEST(Candidates, PointsOfOneDimensionAreSortedOnlyWhereThatPays) {
     EXPECT_FALSE(sorted(("nufft:type=2," + rest).c_str(), 2)) << n;
     EXPECT_FALSE(sorted(("nufft:type=2," + rest + ",batch=4").c_str(), 2)) << n;
   }
-  EXPECT_FALSE(sorted("nufft:type=1,n=2000,m=1000000,prec=f64,tol=1e-5", 2));
+  EXPECT_FALSE(sorted("nufft:type=1,n=800,m=100000,prec=f64,tol=1e-5", 2));
+  EXPECT_FALSE(sorted("nufft:type=1,n=8192,m=80000,prec=f64,tol=1e-5,batch=8", 1));
+  EXPECT_TRUE(sorted("nufft:type=1,n=8192,m=80000,prec=f64,tol=1e-5", 2));
   EXPECT_TRUE(sorted("nufft:type=1,n=1400000,m=1000000,prec=f64,tol=1e-5", 2));
   EXPECT_TRUE(sorted("nufft:type=2,n=1400000,m=1000000,prec=f64,tol=1e-5", 64));
 }
