@@ -18,7 +18,7 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Up to this many points per thread, what was located is kept (12 to 36 bytes of a point are touched) and placed from the
+// Up to this many points, what was located is kept (12 to 36 bytes of a point are touched) and placed from the
 // cache instead of being located twice.
 constexpr std::int64_t kKeptPoints = 65536;
 
@@ -331,7 +331,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   const bool wide_links = m > std::int64_t{std::numeric_limits<std::int32_t>::max()};
   next_.resize(order == PointOrder::listed && !wide_links ? m : 0);
   wide_next_.resize(order == PointOrder::listed && wide_links ? m : 0);
-  const bool keeps = is_grouped(order) && m <= kKeptPoints * threads;
+  const bool keeps = is_grouped(order) && m <= kKeptPoints;
   located_.resize(keeps ? (m + kChunk - 1) / kChunk : 0);
   count_keys(points, threads);
   if (is_grouped(order)) {
