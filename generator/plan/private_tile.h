@@ -28,7 +28,9 @@ constexpr std::int64_t private_elements(int dim, const std::array<int, 3>& tile,
   return elements;
 }
 
-// The grids that further threads take at most, to spread a single transform into one grid each.
-inline constexpr std::int64_t kPartialBytes = std::int64_t{4} << 20;
+// The grids that further threads take at most, to spread a single transform into one grid each. Unsorted points of one
+// dimension have no other way to be shared: so few threads take as much as they need.
+inline constexpr std::int64_t kPartialBytes = std::int64_t{8} << 20;
+inline constexpr int kFewThreads = 4;
 
 }  // namespace fourtune::generator

@@ -199,5 +199,28 @@ TEST(Candidates, DefaultTilesStayInTheCacheWhereASmallerShapeIsCheaper) {
   }
 }
 
+// Interpolation waits for no cache, however long the line. Spreading pays for the sort where many points go to a grid
+// beyond the first-level cache, and so does either where threads would need too many grids.
+TEST(Candidates, PointsOfOneDimensionAreSortedOnlyWhereThatPays) {
+  const auto sorted = [](const char* token, int cores) {
+    return default_plan(parse_problem(token), laptop(cores)).cpu().sort.family == SortFamily::tiles;
+  };
+  for (const char* n : {"2000", "250000", "1400000"}) {
+    const std::string rest = std::string("n=") + n + ",m=1000000,prec=f64,tol=1e-5";
+    EXPECT_FALSE(sorted(("nufft:type=2," + rest).c_str(), 2)) << n;
+    EXPECT_FALSE(sorted(("nufft:type=2," + rest + ",batch=4").c_str(), 2)) << n;
+  }
+  EXPECT_FALSE(sorted("nufft:type=1,n=800,m=100000,prec=f64,tol=1e-5", 2));
+  EXPECT_FALSE(sorted("nufft:type=1,n=8192,m=80000,prec=f64,tol=1e-5,batch=8", 1));
+  EXPECT_TRUE(sorted("nufft:type=1,n=8192,m=80000,prec=f64,tol=1e-5", 2));
+  EXPECT_TRUE(sorted("nufft:type=1,n=1400000,m=1000000,prec=f64,tol=1e-5", 2));
+  EXPECT_TRUE(sorted("nufft:type=2,n=1400000,m=1000000,prec=f64,tol=1e-5", 64));
+}
+
+// Threads share the transforms of a chunk, so that weights are evaluated again for every chunk.
+TEST(Candidates, SmallLinesOfABatchGoTogether) {
+  EXPECT_EQ(default_plan(parse_problem("nufft:type=1,n=4096,m=7896,prec=f64,tol=3.4e-11,batch=4"), laptop(2)).chunk, 4);
+}
+
 }  // namespace
 }  // namespace fourtune::generator

@@ -12,6 +12,7 @@ struct HaloCase {
   std::int64_t points;
   Kind kind;
   bool unsorted = false, deterministic = false;
+  std::int64_t line = 110;  // cells in one dimension
 };
 
 template <class T>
@@ -21,7 +22,8 @@ class Halo {
  public:
   explicit Halo(const HaloCase& c) : c_(c), points_(make_points<T>(c.kind, c.dim, c.points, 0, 5)) {
     // The last tile of every dimension has fewer cells; one dimension is hardly longer than a window.
-    const std::array<std::int64_t, 3> fine{c.dim == 1 ? 110 : 34, c.dim > 1 ? 37 : 1, c.dim > 2 ? 2 * c.width + 1 : 1};
+    const std::array<std::int64_t, 3> fine{c.dim == 1 ? c.line : 34, c.dim > 1 ? 37 : 1,
+                                           c.dim > 2 ? 2 * c.width + 1 : 1};
     plain_ = make_spec(c.dim, fine, c.width, sizeof(Complex));
     plain_.threads = c.threads;
     halo_ = plain_;
@@ -117,6 +119,16 @@ TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
               Halo<double>({dim, width, threads, batch, points, kind}).check();
               if (HasFatalFailure()) return;
             }
+}
+
+// Cells of a long line are asked for ahead, and two threads have a grid each however large it is.
+TEST(GridderHalo, UnsortedPointsOfALongLineHaveTheSameSumsAndValues) {
+  for (const int threads : {1, 2, 5})
+    for (const int batch : {1, 2})
+      for (const Kind kind : {Kind::far, Kind::clustered}) {
+        Halo<float>({1, 5, threads, batch, 20000, kind, true, false, 700000}).check();
+        Halo<double>({1, 14, threads, batch, 20000, kind, true, false, 300000}).check();
+      }
 }
 
 TEST(GridderHalo, UnsortedPointsHaveTheSameSumsAndValues) {

@@ -99,6 +99,25 @@ TEST(GridderRecord, EveryFieldComesBackFromEveryForm) {
   }
 }
 
+// Whether what was located is kept or located again, and however many threads do it.
+TEST(GridderRecord, ThreadsDoNotChangeTheGroupedRecords) {
+  const Tiling tiling = tiling_of(3, {32, 8, 16});
+  const WeightTables<double> tables;
+  const Kernels<double> kernels = select_kernels<double>(tiling, tables);
+  for (const std::int64_t m : {5000, 70000, 200001}) {
+    const auto points = make_points<double>(Kind::far, 3, m, 0, 5);
+    std::vector<std::uint32_t> first;
+    for (const int threads : {1, 2, 3}) {
+      PointStore<double> store;
+      store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
+                {PointOrder::permuted, true, 30, threads}, kernels);
+      const std::vector<std::uint32_t> records(store.record(0), store.record(m));
+      if (threads == 1) first = records;
+      EXPECT_EQ(records, first) << m << " points, " << threads << " threads";
+    }
+  }
+}
+
 // Raw points are located where they are used, and come back in the caller's order.
 template <class T>
 void raw_round_trip(int fraction, const Points<T>& points, bool portable, int threads) {

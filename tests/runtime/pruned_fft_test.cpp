@@ -311,6 +311,47 @@ TEST(PrunedFft, TruncateAndConjugatePadAreAdjoint) {
   EXPECT_LE(std::abs(left - right), 1e-12 * std::abs(left) + 1e-9);
 }
 
+// Lengths of both kinds: those that go by vectors along the line, and one (17) that does not. Some grids hold a part.
+TEST(PrunedFft, LinesOfABatchAreRight) {
+  std::mt19937_64 random(127);
+  for (const std::int64_t fine : {64, 96, 105, 360, 17, 1000})
+    for (const std::int64_t held : {fine, fine / 2 + 3})
+      for (const int threads : {1, 3}) {
+        Case c;
+        c.fine[0] = held;
+        c.length[0] = held == fine ? 0 : fine;
+        c.modes[0] = fine / 2 + 1;
+        c.threads = threads;
+        c.count = 9;
+        check<float>(c, random);
+        check<double>(c, random);
+      }
+}
+
+template <class T>
+void expect_bits_of_each_line(std::int64_t fine, std::mt19937_64& random) {
+  constexpr std::int64_t count = 7;
+  Case c;
+  c.fine[0] = fine, c.modes[0] = fine / 2, c.threads = 3;
+  PrunedFftSpec spec = spec_of(c, random);
+  spec.together = count;
+  const auto fft = make_pruned_fft<T>(spec, true);
+  auto grids = drawn_array<T>(random, count * fine), grid = grids;
+  std::vector<std::complex<T>> all(count * fine / 2), one(fine / 2);
+  fft->truncate(grids.data(), fine, all.data(), fine / 2, count);
+  for (std::int64_t b = 0; b < count; ++b) {
+    fft->truncate(grid.data() + b * fine, fine, one.data(), fine / 2, 1);
+    EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + b * fine / 2)) << fine << " line " << b;
+  }
+}
+TEST(PrunedFft, ABatchHasTheBitsOfEachLine) {
+  std::mt19937_64 random(137);
+  for (const std::int64_t fine : {96, 1000, 8192, 20000}) {
+    expect_bits_of_each_line<float>(fine, random);
+    expect_bits_of_each_line<double>(fine, random);
+  }
+}
+
 TEST(PrunedFft, ResultsDoNotDependOnTheThreadCount) {
   std::mt19937_64 random(113);
   for (int dim = 1; dim <= 3; ++dim) {

@@ -35,9 +35,14 @@ constexpr double kFftPassLine = 3, kFarFftPassLine = 20;
 constexpr double kNearBytes = 2e6;
 constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
 constexpr double kSortPoint = 22;
-// Unsorted points of one dimension, where the cache holds the grid: copied once, located by every chunk of transforms.
-// Spreading them costs kRawSpread more (fine grid of 16000 cells, 158578 points, f32: 8.9 and 6.7 ns per point).
-constexpr double kCopyPoint = 1, kLocatePoint = 3, kRawSpread = 2.7, kRawLines = 1.1, kRawCaches = 2;
+// Unsorted points of one dimension: copied once, located by every thread of every chunk of transforms, and spread to a
+// grid of at most kRawCaches second-level caches. Spreading costs kRawSpread more, and kRawSpreadLine per line where the
+// first-level cache does not hold the grid (8192 modes, 79159 points, one transform: f64 13.3 and 10.2 ns per point, f32
+// 8.5 and 6.2). Sorting takes 2 ns, and a chunk saves sorted points no evaluation.
+constexpr double kCopyPoint = 1, kLocatePoint = 3, kRawSpread = 2.7, kRawSpreadLine = 2.5, kRawLines = 1.1,
+                 kRawCaches = 2, kRawNearBytes = 40e3,
+                 kRawBatchPoint = 0.5,  // values are read and written in order
+    kLineBatchPoint = 6, kSortLinePoint = 8;
 constexpr double kAtomicCell = 20;  // compare-and-swap per real number
 
 struct Counts {
@@ -72,12 +77,13 @@ double private_lines(const Plan& plan, const Problem& problem, std::int64_t l2_b
   return tiles * elements / lanes(problem) * (share <= 1 ? 1 : share <= 2 ? 1.3 : 1.8);
 }
 
-// Whether points of one dimension stay unsorted and go straight to or from a grid that the cache holds.
-bool is_raw(const Plan& plan, const Problem& problem, double cells, std::int64_t l2_bytes) {
-  const double bytes = cells * 64 / lanes(problem),
-               cache = static_cast<double>(std::max<std::int64_t>(l2_bytes, 1 << 18));
-  const bool few = bytes * (plan.cpu().threads - 1) <= kPartialBytes;  // else threads add with atomics
-  return problem.dim == 1 && plan.cpu().sort.family == SortFamily::none && bytes <= kRawCaches * cache && few;
+// Whether points of one dimension stay unsorted and go straight to or from the grid.
+bool is_raw(const Plan& plan, const Problem& problem, double cells) {
+  const double bytes = cells * 64 / lanes(problem);
+  const int threads = plan.cpu().threads;
+  const bool own_grids =
+      threads <= kFewThreads || bytes * (threads - 1) <= kPartialBytes;  // else they add with atomics
+  return problem.dim == 1 && plan.cpu().sort.family == SortFamily::none && own_grids;
 }
 
 // The processor that a plan is for.
@@ -94,7 +100,9 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
       1.0 / static_cast<double>(std::max<std::int64_t>(1, std::min<std::int64_t>(plan.chunk, problem.batch)));
   const bool f32 = problem.precision == Precision::f32, none = plan.cpu().sort.family == SortFamily::none;
   const double row_line = spreads ? (f32 ? kSpreadLine32 : kSpreadLine64) : (f32 ? kInterpLine32 : kInterpLine64);
-  const double evaluate = (kPoint + kPerDimension * problem.dim) * share * slow.arithmetic + kBatchPoint * slow.near;
+  const bool line = problem.dim == 1;
+  const double evaluate = (kPoint + kPerDimension * problem.dim) * (line ? 1 : share) * slow.arithmetic +
+                          (line ? kLineBatchPoint : kBatchPoint) * slow.near;
   const double point = evaluate + counts.rows * counts.lines * row_line * slow.near;
   const SpreadFamily family = plan.cpu().spread.family;
   double direct = point * (problem.dim == 3 ? kDirectInSpace : spreads ? kDirectSpread : kDirectInterp);
@@ -102,15 +110,22 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
     const double touched = 1 + (plan.window.width - 1) / lanes(problem) + kMoreLines;
     direct = evaluate + counts.rows * touched * row_line * slow.near;
   }
-  const bool raw = is_raw(plan, problem, counts.cells, processor.l2_bytes);
+  const bool raw = is_raw(plan, problem, counts.cells);
+  const double grid_bytes = counts.cells * 64 / lanes(problem);
   if (raw) {
-    direct = evaluate + kLocatePoint * share * slow.arithmetic +
-             (counts.lines * kRawLines * row_line + (spreads ? kRawSpread : 0)) * slow.near;
+    // Threads share the transforms of a chunk, so each of them locates and evaluates.
+    const double each = std::min(1.0, share * plan.cpu().threads);
+    direct = kRawBatchPoint * slow.near + (kPoint + kPerDimension + kLocatePoint) * each * slow.arithmetic +
+             (counts.lines * kRawLines * row_line +
+              (spreads ? kRawSpread + (grid_bytes > kRawNearBytes ? kRawSpreadLine * counts.lines : 0) : 0)) *
+                 slow.near;
   }
   if (spreads && family == SpreadFamily::atomic && !raw)
     direct += counts.rows * 2 * plan.window.width * kAtomicCell * slow.scalar;
-  // Unsorted points miss the cache unless it holds the whole grid.
-  if (none && !raw) direct *= counts.cells > 1e5 ? 3 : 1;
+  // Unsorted points miss the cache unless it holds the whole grid. Interpolation asks for its cells ahead.
+  const double held = kRawCaches * static_cast<double>(std::max<std::int64_t>(processor.l2_bytes, 1 << 18));
+  const bool far = raw ? spreads && grid_bytes > held : counts.cells > 1e5;
+  if (none && far) direct *= 3;
   // Tiles with few points go without a private copy.
   const bool tiled =
       !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
@@ -153,9 +168,10 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, const 
   const Counts counts = counts_of(plan.window, problem, fine);
   cost.execute = batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan, processor) +
                           fft_cycles(problem, fine, kept, processor.slow));
-  const double sort = is_raw(plan, problem, counts.cells, processor.l2_bytes) ? kCopyPoint
-                      : plan.cpu().sort.family == SortFamily::none            ? kSortPoint / 2
-                                                                              : kSortPoint;
+  const double sorts = problem.dim == 1 ? kSortLinePoint : kSortPoint;
+  const double sort = is_raw(plan, problem, counts.cells)          ? kCopyPoint
+                      : plan.cpu().sort.family == SortFamily::none ? sorts / 2
+                                                                   : sorts;
   cost.set_points = m * sort * processor.slow.scalar;
   cost.bytes = counts.cells * plan.chunk * complex_bytes +
                m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);

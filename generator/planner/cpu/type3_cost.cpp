@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "generator/plan/private_tile.h"
 #include "generator/plan/type3_geometry.h"
 #include "generator/planner/cpu/planner.h"
 #include "generator/planner/cpu/slowness.h"
@@ -140,7 +141,10 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
     const SpreadChoice& spread = plan.cpu().spread;
     const bool coloured = spread.family == SpreadFamily::colour_index || spread.family == SpreadFamily::colour_list ||
                           spread.add == AddRule::colour;
-    const double barriers = coloured ? std::pow(2.5, problem.dim) : 4;  // locks cost about as much as 4 barriers
+    // Locks cost about as much as 4 barriers, and so do small grids of further threads, which take the place of colours.
+    const bool own_grids = spread.family == SpreadFamily::colour_index &&
+                           product(g.outer) * complex_bytes * (threads - 1) <= static_cast<double>(kPartialBytes);
+    const double barriers = coloured && !own_grids ? std::pow(2.5, problem.dim) : 4;
     cost.execute += (kFork + barriers * kBarrier) * slow.meeting * std::log2(threads) * batch /
                     static_cast<double>(std::max(1, plan.chunk));
   }

@@ -28,19 +28,9 @@ void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& w
       }
       records = work.gathered.data();
       break;
-    case PointOrder::raw: {
-      Located chunk;
-      points.locate_raw(position, n, chunk);
-      kernels.evaluate(tables, tiling, form, reinterpret_cast<const std::uint32_t*>(chunk.word[0]), n, in_bins,
-                       block.weights);
-      for (int j = 0; j < n; ++j) {
-        block.index[j] = position + j;
-        block.element[j] = std::int64_t{chunk.key[j]} * tiling.tile[0] + block.weights.cell[0][j];
-      }
-      return;
-    }
     case PointOrder::caller:
     case PointOrder::listed:
+    case PointOrder::raw:  // scattered.cpp locates them
       records = points.record(position);
       for (int j = 0; j < n; ++j) block.index[j] = position + j;
       break;

@@ -65,6 +65,7 @@ struct Engine {
   Kernels<T> kernels;
   PointStore<T> points;
   int fraction = 24;                                   // fraction bits of a record's positions
+  bool raw = false;                                    // points are in PointOrder::raw
   std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when order matters
   std::vector<std::int64_t> colour_start;  // index into spread_units; size colours + 1; empty with locks or atomics
   std::unique_ptr<Gate[]> turns;           // per spread unit: it has been added to the grid (colour rule)
@@ -174,9 +175,9 @@ template <class T>
 void spread_scattered(Engine<T>& engine, const Batch<T>& batch);  // zeroes the grids first
 template <class T>
 void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch);
-// Whether a single transform can be shared by threads: their grids must not take much memory.
+// Whether unsorted points of one dimension may be spread by threads into one grid each.
 template <class T>
-bool may_share_scattered(const Engine<T>& engine);
+bool may_stay_raw(const Engine<T>& engine);
 // What their threads' grids take at most; points need not be set.
 template <class T>
 std::int64_t most_partial_bytes(const Engine<T>& engine);

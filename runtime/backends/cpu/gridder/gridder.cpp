@@ -68,9 +68,9 @@ class TiledGridder final : public Gridder<T> {
     const GridShape& grid = spec.grid;
     e_.tiling = make_tiling(grid.dim, grid.fine, spec.window.width, spec.sort.tile, sizeof(std::complex<T>));
     order_ = order_for(spec);
-    // In one dimension, unsorted points are as fast in a grid that stays in the cache.
-    if (order_ == PointOrder::caller && grid.dim == 1 && e_.has_halo() && may_share_scattered(e_))
-      order_ = PointOrder::raw;
+    // In one dimension, unsorted points are interpolated as fast, and spread as fast in a grid that stays in the cache.
+    e_.raw = order_ == PointOrder::caller && grid.dim == 1 && e_.has_halo() && may_stay_raw(e_);
+    if (e_.raw) order_ = PointOrder::raw;
     spread_family_ = spec.spread.family;
     interp_family_ = spec.interp.family;
     // Without groups of points there are no tiles to work on, so the families that need none take over.

@@ -65,6 +65,8 @@ struct Kernels {
   // finite.
   bool (*locate)(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                  int n, Located& out);
+  // Copies n coordinates; returns false when one is not finite.
+  bool (*copy)(const T* from, std::int64_t n, T* to);
   // Computes weights of n <= kBlockPoints records. in_bins: x windows lie at their place in the x-bin, and block.row is
   // set; otherwise x windows start at slot 0.
   void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const RecordForm& form,

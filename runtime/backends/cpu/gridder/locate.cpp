@@ -2,6 +2,7 @@
 // enough, otherwise in f64. locate_one and the scalar version in gridder/portable.cpp explain the f64 arithmetic.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "runtime/backends/cpu/gridder/targets.h"
 #include "runtime/backends/cpu/gridder/turns.h"
@@ -351,10 +352,33 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
                     : locate_in<T, 3>(frame, form, x, first, n, out);
 }
 
+// A number is infinite or NaN where its exponent has all bits, so that one more carries into the sign.
+template <class T>
+bool copy(const T* from, std::int64_t n, T* to) {
+  const Row<T> d;
+  const hn::RebindToUnsigned<Row<T>> du;
+  using Bits = hn::TFromD<decltype(du)>;
+  constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
+  constexpr Bits kLast = Bits{1} << kMantissa;
+  constexpr Bits kExponent = (Bits{1} << (8 * sizeof(T) - 1)) - kLast;
+  const auto exponent = hn::Set(du, kExponent), last = hn::Set(du, kLast);
+  auto carries = hn::Zero(du);
+  std::int64_t j = 0;
+  for (; j + kLanes<T> <= n; j += kLanes<T>) {
+    const auto bits = hn::BitCast(du, hn::LoadU(d, from + j));
+    hn::StoreU(hn::BitCast(d, bits), d, to + j);
+    carries = hn::Or(carries, hn::Add(hn::And(bits, exponent), last));
+  }
+  const hn::RebindToSigned<decltype(du)> ds;
+  const bool finite = hn::AllFalse(ds, hn::Lt(hn::BitCast(ds, carries), hn::Zero(ds)));
+  return finite && (j == n || portable_kernels<T>().copy(from + j, n - j, to + j));
+}
+
 // One turn folds a cell correctly only when the grid is at least as large as the window.
 template <class T>
 void locate_kernels(Kernels<T>& k, const Tiling& g) {
   if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate<T>;
+  k.copy = copy<T>;
   k.isa = HWY_TARGET == HWY_AVX2 ? "avx2" : HWY_TARGET == HWY_AVX3 ? "avx512" : hwy::TargetName(HWY_TARGET);
 }
 

@@ -9,6 +9,13 @@ namespace fourtune::runtime::cpu {
 namespace {
 
 template <class T>
+bool copy(const T* from, std::int64_t n, T* to) {
+  bool finite = true;
+  for (std::int64_t j = 0; j < n; ++j) finite = finite && std::isfinite(from[j]), to[j] = from[j];
+  return finite;
+}
+
+template <class T>
 bool locate(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
             Located& out) {
   const Tiling& g = frame.tiling;
@@ -221,15 +228,13 @@ bool locate_one(float x, const Axis& a, std::int64_t& cell, double& fraction) {
 
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",      locate<float>,        evaluate<float>,
-          spread<float>,   interpolate<float>,   add_bin<float>,
-          copy_bin<float>, spread_points<float>, interpolate_points<float>};
+  return {"portable",         locate<float>,  copy<float>,     evaluate<float>,      spread<float>,
+          interpolate<float>, add_bin<float>, copy_bin<float>, spread_points<float>, interpolate_points<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",       locate<double>,        evaluate<double>,
-          spread<double>,   interpolate<double>,   add_bin<double>,
-          copy_bin<double>, spread_points<double>, interpolate_points<double>};
+  return {"portable",          locate<double>,  copy<double>,     evaluate<double>,      spread<double>,
+          interpolate<double>, add_bin<double>, copy_bin<double>, spread_points<double>, interpolate_points<double>};
 }
 
 }  // namespace fourtune::runtime::cpu

@@ -13,9 +13,12 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
+using generator::kFewThreads;
 using generator::kPartialBytes;
 
 constexpr double kWorthThreads = 4e4;  // cycles: about what waking a thread takes
+constexpr std::int64_t kFarGridBytes = std::int64_t{1}
+                                       << 20;  // cells of larger grids are asked for ahead of unsorted points
 
 template <class T>
 class Scattered {
@@ -58,7 +61,7 @@ class Scattered {
   }
 
   // Whether a single transform can be shared: other threads' grids must not take much memory.
-  static bool may_share(const Engine<T>& e) { return partial_bytes(e, e.workers()) <= kPartialBytes; }
+  static bool may_share(const Engine<T>& e) { return e.raw || partial_bytes(e, e.workers()) <= kPartialBytes; }
   static std::int64_t partial_bytes(const Engine<T>& e, std::int64_t workers) {
     return (workers - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>));
   }
@@ -68,6 +71,18 @@ class Scattered {
   std::complex<T>* grid(std::int64_t b) const { return batch_.grids + b * batch_.grid_distance; }
   void clear(std::complex<T>* grid) const {
     std::memset(static_cast<void*>(grid), 0, static_cast<std::size_t>(e_.spec.grid.elements) * sizeof *grid);
+  }
+  bool is_far() const {
+    return e_.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>)) > kFarGridBytes;
+  }
+  // Asks for the cells of windows that begin at these elements of a grid, each in another part of it.
+  void fetch_cells(const std::int64_t* element, int n, const std::complex<T>* grid) const {
+    constexpr std::int64_t cells = kLine / sizeof(std::complex<T>);
+    for (int j = 0; j < n; ++j) {
+      const std::complex<T>* const window = grid + element[j];
+      for (std::int64_t i = 0; i < e_.tiling.width; i += cells) __builtin_prefetch(window + i, 0, 3);
+      __builtin_prefetch(window + e_.tiling.width - 1, 0, 3);
+    }
   }
   // Whether the points take longer than waking a thread.
   bool is_long() const {
@@ -97,10 +112,25 @@ class Scattered {
     fold_halo(e_.spec.grid, e_.tiling.width - 1, e_.workers(), batch_.grids);
   }
 
-  void load(std::int64_t k, Workspace<T>& work, PointBlock<T>& block) const {
+  // Unsorted points: locates them and asks for their cells, which arrive while weights are evaluated.
+  void load_raw(std::int64_t first, int n, const std::complex<T>* grid, PointBlock<T>& block) const {
+    Located chunk;
+    e_.points.locate_raw(first, n, chunk);
+    const int bits = e_.points.form().fraction;
+    for (int j = 0; j < n; ++j)
+      block.element[j] =
+          std::int64_t{chunk.key[j]} * e_.tiling.tile[0] + static_cast<std::int64_t>(chunk.word[0][j] >> bits);
+    if (is_far()) fetch_cells(block.element, n, grid);
+    e_.kernels.evaluate(e_.tables, e_.tiling, e_.points.form(), reinterpret_cast<const std::uint32_t*>(chunk.word[0]),
+                        n, false, block.weights);
+  }
+
+  // first_grid: of the first transform that the block is for.
+  void load(std::int64_t k, const std::complex<T>* first_grid, Workspace<T>& work, PointBlock<T>& block) const {
     const std::int64_t p = k * kBlockPoints;
-    e_.load(p, static_cast<int>(std::min<std::int64_t>(kBlockPoints, e_.points.size() - p)), false, work, block);
-    if (e_.points.order() == PointOrder::raw) return;
+    const int n = static_cast<int>(std::min<std::int64_t>(kBlockPoints, e_.points.size() - p));
+    if (e_.raw) return load_raw(p, n, first_grid, block);
+    e_.load(p, n, false, work, block);
     const Subproblem* unit = e_.interp_units.data() + e_.block_unit[k];
     auto origin = e_.tiling.origin(unit->tile);
     for (int j = 0; j < block.weights.n; ++j) {
@@ -112,7 +142,8 @@ class Scattered {
     }
   }
 
-  // Calls one(block, b) for all of these blocks and transforms. Weights are evaluated once for the transforms.
+  // Calls one(block, first, b) for all of these blocks and transforms; the block's points begin at `first`. Weights are
+  // evaluated once for the transforms.
   template <class F>
   void each(Share blocks, Share transforms, std::int64_t ahead, Workspace<T>& work, F one) const {
     const std::int64_t kept = transforms.end - transforms.begin > 1 ? static_cast<std::int64_t>(work.blocks.size()) : 1;
@@ -120,24 +151,35 @@ class Scattered {
       const std::int64_t n = std::min(kept, blocks.end - k);
       for (std::int64_t i = 0; i < n; ++i) {
         e_.look_ahead((k + i) * kBlockPoints, ahead, batch_.values, work.blocks[i]);
-        load(k + i, work, work.blocks[i]);
+        load(k + i, grid(transforms.begin), work, work.blocks[i]);
       }
       for (std::int64_t b = transforms.begin; b < transforms.end; ++b)
-        for (std::int64_t i = 0; i < n; ++i) one(work.blocks[i], b);
+        for (std::int64_t i = 0; i < n; ++i) one(work.blocks[i], (k + i) * kBlockPoints, b);
     }
+  }
+  // Whether the values of a block's points follow each other in the caller's array and go to and from the kernels as they
+  // are.
+  bool in_order() const { return e_.raw && batch_.factor == nullptr; }
+  std::int64_t index(const PointBlock<T>& block, std::int64_t first, int j) const {
+    return e_.raw ? first + j : block.index[j];
   }
 
   // grids: that of transform 0.
   void spread_blocks(Share blocks, Share transforms, std::complex<T>* grids, Workspace<T>& work) const {
     const GridShape& g = e_.spec.grid;
     each(blocks, transforms, generator::prefetch_distance(e_.spec.spread), work,
-         [&](const PointBlock<T>& block, std::int64_t b) {
-           const std::complex<T>* const values = batch_.values + b * batch_.value_distance;
-           for (int j = 0; j < block.weights.n; ++j) {
-             const std::int64_t i = block.index[j];
-             work.values[j] = batch_.factor != nullptr ? multiply(values[i], batch_.factor[i]) : values[i];
+         [&](const PointBlock<T>& block, std::int64_t first, std::int64_t b) {
+           const std::complex<T>* values = batch_.values + b * batch_.value_distance;
+           if (in_order()) {
+             values += first;
+           } else {
+             for (int j = 0; j < block.weights.n; ++j) {
+               const std::int64_t i = index(block, first, j);
+               work.values[j] = batch_.factor != nullptr ? multiply(values[i], batch_.factor[i]) : values[i];
+             }
+             values = work.values;
            }
-           e_.kernels.spread_points(block.weights, tiling_, work.values, block.element, g.stride[1], g.stride[2],
+           e_.kernels.spread_points(block.weights, tiling_, values, block.element, g.stride[1], g.stride[2],
                                     reinterpret_cast<T*>(grids + b * batch_.grid_distance));
          });
   }
@@ -145,13 +187,15 @@ class Scattered {
   void interpolate_blocks(Share blocks, Share transforms, Workspace<T>& work) const {
     const GridShape& g = e_.spec.grid;
     each(blocks, transforms, generator::prefetch_distance(e_.spec.interp), work,
-         [&](const PointBlock<T>& block, std::int64_t b) {
-           e_.kernels.interpolate_points(block.weights, tiling_, reinterpret_cast<const T*>(grid(b)), block.element,
-                                         g.stride[1], g.stride[2], work.values);
+         [&](const PointBlock<T>& block, std::int64_t first, std::int64_t b) {
+           if (e_.raw && b > transforms.begin && is_far()) fetch_cells(block.element, block.weights.n, grid(b));
            std::complex<T>* const values = batch_.values + b * batch_.value_distance;
-           for (int j = 0; j < block.weights.n; ++j) {
-             const std::int64_t i = block.index[j];
-             values[i] = batch_.factor != nullptr ? multiply(work.values[j], batch_.factor[i]) : work.values[j];
+           std::complex<T>* const to = in_order() ? values + first : work.values;
+           e_.kernels.interpolate_points(block.weights, tiling_, reinterpret_cast<const T*>(grid(b)), block.element,
+                                         g.stride[1], g.stride[2], to);
+           for (int j = 0; j < block.weights.n && !in_order(); ++j) {
+             const std::int64_t i = index(block, first, j);
+             values[i] = batch_.factor != nullptr ? multiply(to[j], batch_.factor[i]) : to[j];
            }
          });
   }
@@ -169,14 +213,14 @@ bool may_spread_scattered(const Engine<T>& engine, std::int64_t count) {
   return !engine.block_unit.empty() && (count >= engine.workers() || Scattered<T>::may_share(engine));
 }
 template <class T>
-bool may_share_scattered(const Engine<T>& engine) {
-  return Scattered<T>::partial_bytes(engine, team_size(engine.spec.threads)) <= kPartialBytes;
+bool may_stay_raw(const Engine<T>& engine) {
+  const int threads = team_size(engine.spec.threads);
+  return threads <= kFewThreads || Scattered<T>::partial_bytes(engine, threads) <= kPartialBytes;
 }
 template <class T>
 std::int64_t most_partial_bytes(const Engine<T>& engine) {
-  return engine.has_halo()
-             ? std::min(kPartialBytes, Scattered<T>::partial_bytes(engine, team_size(engine.spec.threads)))
-             : 0;
+  const std::int64_t all = Scattered<T>::partial_bytes(engine, team_size(engine.spec.threads));
+  return !engine.has_halo() ? 0 : engine.raw ? all : std::min(kPartialBytes, all);
 }
 template <class T>
 void spread_scattered(Engine<T>& engine, const Batch<T>& batch) {
@@ -189,8 +233,8 @@ void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch) {
 
 template bool may_spread_scattered<float>(const Engine<float>&, std::int64_t);
 template bool may_spread_scattered<double>(const Engine<double>&, std::int64_t);
-template bool may_share_scattered<float>(const Engine<float>&);
-template bool may_share_scattered<double>(const Engine<double>&);
+template bool may_stay_raw<float>(const Engine<float>&);
+template bool may_stay_raw<double>(const Engine<double>&);
 template std::int64_t most_partial_bytes<float>(const Engine<float>&);
 template std::int64_t most_partial_bytes<double>(const Engine<double>&);
 template void spread_scattered<float>(Engine<float>&, const Batch<float>&);

@@ -32,7 +32,9 @@ HWY_INLINE void unpack_field(const RecordForm& form, const std::uint32_t* HWY_RE
   alignas(kLine) std::uint64_t raw[kN64];
   for (int j = 0; j < n; j += kN64) {
     hn::Vec<decltype(du)> v;
-    if (j + kN64 <= n) {
+    if (stride == 8 && j + kN64 <= n) {
+      v = hn::LoadU(du, base + j);
+    } else if (j + kN64 <= n) {
       v = hn::GatherOffset(du, base, hn::Add(step, hn::Set(ds, j * stride)));
     } else {
       for (int i = 0; i < kN64; ++i) {
@@ -131,6 +133,7 @@ struct RowWeights {
 
   const WeightTables<T>& t;
   const Unpacked<T>& u;
+  bool in_bins;
   T* HWY_RESTRICT out;
 
   static HWY_INLINE RowVec<T> lookup(RowVec<T> v, const typename Doublings<T>::Lane* index) {
@@ -154,13 +157,17 @@ struct RowWeights {
       return hn::Set(d, u.z[0][j]);
     }
   }
-  // Clears the vectors of row j that the window does not always fill; returns the place of its first cell.
+  // Clears the vectors of row j that the window does not always fill; returns the place of its first cell. A narrow
+  // window at slot 0 is written with the zeros behind it.
   HWY_INLINE T* begin_row(int j) const {
     const Row<T> d;
     constexpr int kCells = kL / 2, kBin = kSlots<T, W> - W + 1;
+    constexpr int kFilled = kMirrors ? W / kCells : 2 * W > kL ? 2 : 1;
     T* row = out + std::int64_t{j} * kWide;
-    for (int n = 0; n < kVectors<T, W>; ++n)
-      if (n * kCells < kBin - 1 || (n + 1) * kCells > W) hn::Store(hn::Zero(d), d, row + n * kL);
+    for (int n = 0; n < kVectors<T, W>; ++n) {
+      if (n >= kFilled || (in_bins && (n * kCells < kBin - 1 || (n + 1) * kCells > W)))
+        hn::Store(hn::Zero(d), d, row + n * kL);
+    }
     return row + 2 * u.offset[j];
   }
   HWY_INLINE void write(int j, const RowVec<T>* left, const RowVec<T>* right) const {
@@ -212,11 +219,11 @@ struct RowWeights {
 };
 
 template <class T, int W>
-HWY_INLINE void weights_x(const WeightTables<T>& t, const Unpacked<T>& u, int n, T* HWY_RESTRICT out) {
+HWY_INLINE void weights_x(const WeightTables<T>& t, const Unpacked<T>& u, int n, bool in_bins, T* HWY_RESTRICT out) {
   using Rows = RowWeights<T, W>;
   constexpr int kStep = Rows::kTogether * Rows::kPoints;
   static_assert(kBlockPoints % kStep == 0);
-  const Rows rows{t, u, out};
+  const Rows rows{t, u, in_bins, out};
   for (int j = 0; j < n; j += kStep) rows.group(j);
 }
 
@@ -232,7 +239,7 @@ void evaluate(const WeightTables<T>& tables, const Tiling& g, const RecordForm& 
   for (int d = 0; d < Dim; ++d) std::fill(u.z[d] + n, u.z[d] + whole, T{0});
   locate_rows(g, n, in_bins, block, u);
   std::fill(u.offset + n, u.offset + whole, 0);
-  weights_x<T, W>(tables, u, n, block.x.data());
+  weights_x<T, W>(tables, u, n, in_bins, block.x.data());
   if constexpr (Dim > 1) weights_across<T, W>(tables, u.z[1], n, block.y.data());
   if constexpr (Dim > 2) weights_across<T, W>(tables, u.z[2], n, block.z.data());
 }

@@ -18,9 +18,15 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Up to this many points, one thread keeps what it located (16 to 32 bytes of a point are touched) and places it from the
-// cache instead of locating twice.
+// Up to this many points, what was located is kept (12 to 36 bytes of a point are touched) and placed from the
+// cache instead of being located twice.
 constexpr std::int64_t kKeptPoints = 65536;
+
+// The points of a thread: whole chunks, each of which one thread locates and places.
+Share points_of(std::int64_t m, std::int64_t thread, std::int64_t threads) {
+  const Share chunks = share_of((m + kChunk - 1) / kChunk, thread, threads);
+  return {chunks.begin * kChunk, std::min(chunks.end * kChunk, m)};
+}
 
 bool is_grouped(PointOrder order) { return order == PointOrder::permuted || order == PointOrder::indexed; }
 
@@ -50,19 +56,6 @@ InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
     --inner.plane_bits;
   inner.groups = ((tiling.tile[2] - 1) >> inner.plane_bits) + 1;
   return inner;
-}
-
-// Whether no number is infinite or NaN: their exponents have all bits, so that one more carries into the sign.
-bool are_finite(const float* x, std::int64_t n) {
-  std::uint32_t carries = 0;
-  for (std::int64_t i = 0; i < n; ++i) carries |= (std::bit_cast<std::uint32_t>(x[i]) & 0x7f800000) + 0x00800000;
-  return (carries >> 31) == 0;
-}
-bool are_finite(const double* x, std::int64_t n) {
-  std::uint64_t carries = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    carries |= (std::bit_cast<std::uint64_t>(x[i]) & 0x7ff0000000000000) + 0x0010000000000000;
-  return (carries >> 63) == 0;
 }
 
 // Calls f(integral_constant<int, W>) for the number of words in a record.
@@ -205,11 +198,11 @@ void PointStore<T>::copy_raw(const std::array<const T*, 3>& points, int threads)
   std::vector<std::int64_t> bad(threads, -1);
   parallel_for(threads, threads, [&](std::int64_t t) {
     Located located;
-    const Share s = share_of(m_, t, threads);
+    const Share s = points_of(m_, t, threads);
     for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
       const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-      std::copy_n(points[0] + first, n, coordinates_.data() + first);
-      if (are_finite(points[0] + first, n) && (radians || locate(first, n, points, false, located))) continue;
+      const bool finite = kernels_->copy(points[0] + first, n, coordinates_.data() + first);
+      if (finite && (radians || locate(first, n, points, false, located))) continue;
       bad[t] = first;
       return;
     }
@@ -230,7 +223,7 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
     std::int64_t position[kChunk];
     std::int64_t* const count = counts_.data() + t * counters;
     if (grouped) std::fill(count, count + counters, 0);
-    const Share s = share_of(m_, t, threads);
+    const Share s = points_of(m_, t, threads);
     for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
       const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
       Located& chunk = located_.size() > 0 ? located_[first / kChunk] : own;
@@ -277,7 +270,7 @@ void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
     Located own;
     std::int64_t position[kChunk];
     std::int64_t* const next = counts_.data() + t * counters_of_thread();
-    const Share s = share_of(m_, t, threads);
+    const Share s = points_of(m_, t, threads);
     for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
       const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
       const bool kept = located_.size() > 0;
@@ -338,7 +331,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   const bool wide_links = m > std::int64_t{std::numeric_limits<std::int32_t>::max()};
   next_.resize(order == PointOrder::listed && !wide_links ? m : 0);
   wide_next_.resize(order == PointOrder::listed && wide_links ? m : 0);
-  const bool keeps = is_grouped(order) && threads == 1 && m <= kKeptPoints;
+  const bool keeps = is_grouped(order) && m <= kKeptPoints;
   located_.resize(keeps ? (m + kChunk - 1) / kChunk : 0);
   count_keys(points, threads);
   if (is_grouped(order)) {

@@ -17,12 +17,15 @@
 #include "runtime/backends/cpu/fft/line_side.h"
 #include "runtime/backends/cpu/fft/lines.h"
 #include "runtime/backends/cpu/fft/long.h"
+#include "runtime/backends/cpu/nufft/along_line.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
 
 // A plane up to this size is transformed by one thread in one go, in its second-level cache.
 constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
+// Lines with fewer values together are transformed before another thread would be awake.
+constexpr std::int64_t kWorthThreads = 4096;
 
 using Extent = std::array<std::int64_t, 3>;
 
@@ -49,6 +52,11 @@ class PrunedLines final : public PrunedFft<T> {
       cells_[d] = spec.length[d] > 0 ? part_side(n, spec.grid.fine[d], ModeOrder::centred) : whole_side(n);
       modes_[d] = part_side(n, spec.modes[d], spec.order);
       make_factors(d);
+      if (dim_ == 1 && !shares_line(n) && AlongLine<T>::supports(n)) {
+        along_ = std::make_unique<AlongLine<T>>(n, spec.sign, cells_[0]);
+        work_stride_ = (along_->work_bytes() + 4095) / 4096 * 4096 + 256;
+        break;
+      }
       if (dim_ == 1 && spec.length[0] == 0 && n >= kShortLine && LongFft<T>::supports(n)) {
         long_ = std::make_unique<LongFft<T>>(n, spec.sign, spec.threads);
         if (n > kLongLine || fills_few_lanes(spec.together)) break;
@@ -73,7 +81,7 @@ class PrunedLines final : public PrunedFft<T> {
     run(false, grids, grid_distance, const_cast<Value*>(modes), mode_distance, count);
   }
   std::int64_t bytes() const override {
-    std::int64_t sum = work_.bytes() + (long_ ? long_->bytes() : 0);
+    std::int64_t sum = work_.bytes() + (long_ ? long_->bytes() : 0) + (along_ ? along_->bytes() : 0);
     for (int d = 0; d < dim_; ++d)
       sum += bytes_of(factor_[d]) + bytes_of(spec_.factors[d]) + (fft_[d] ? fft_[d]->table_bytes() : 0);
     return sum;
@@ -111,6 +119,10 @@ class PrunedLines final : public PrunedFft<T> {
 
   void make_factors(int d) { factor_[d] = factors_in_order<T>(spec_.factors[d], modes_[d]); }
 
+  // Whether threads share each of a few long lines.
+  bool shares_line(std::int64_t n) const {
+    return spec_.together < spec_.threads && spec_.length[0] == 0 && n > kLongLine && LongFft<T>::supports(n);
+  }
   static bool fills_few_lanes(std::int64_t lines) { return 4 * lines < simd_fft_kernels<T>().lanes; }
   int across(int d) const { return d == 0 ? 1 : 0; }
 
@@ -132,10 +144,18 @@ class PrunedLines final : public PrunedFft<T> {
 
   void run(bool truncate, Value* grids, std::int64_t grid_distance, Value* modes, std::int64_t mode_distance,
            std::int64_t count) {
+    const T* const factor = factor_[0].empty() ? nullptr : factor_[0].data();
+    if (along_) {
+      parallel_for(count * length(0) >= kWorthThreads ? workers_ : 1, count, [&](std::int64_t b, int worker) {
+        Value *const grid = grids + b * grid_distance, *const kept = modes + b * mode_distance;
+        truncate ? along_->truncate(grid, kept, modes_[0], factor, thread_work(worker))
+                 : along_->pad(kept, modes_[0], factor, grid, thread_work(worker));
+      });
+      return;
+    }
     if (long_ && (!fft_[0] || fills_few_lanes(count))) {
       const std::int64_t high = spec_.modes[0] / 2;
-      const KeptModes<T> kept{spec_.modes[0] - high, high, modes_[0].low_at, modes_[0].high_at,
-                              factor_[0].empty() ? nullptr : factor_[0].data()};
+      const KeptModes<T> kept{spec_.modes[0] - high, high, modes_[0].low_at, modes_[0].high_at, factor};
       for (std::int64_t b = 0; b < count; ++b) {
         Value *grid = grids + b * grid_distance, *kept_modes = modes + b * mode_distance;
         truncate ? long_->truncate(grid, kept_modes, kept) : long_->pad(kept_modes, grid, kept);
@@ -251,7 +271,8 @@ class PrunedLines final : public PrunedFft<T> {
   std::array<LineSide, 3> cells_{}, modes_{};
   std::array<std::vector<T>, 3> factor_;
   std::array<std::unique_ptr<LineFft<T>>, 3> fft_;
-  std::unique_ptr<LongFft<T>> long_;  // for one dimension
+  std::unique_ptr<AlongLine<T>> along_;  // for one dimension, as is long_
+  std::unique_ptr<LongFft<T>> long_;
   std::vector<Step> steps_;
   std::int64_t work_stride_ = 0;
   int workers_ = 1;
