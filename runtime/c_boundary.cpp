@@ -33,7 +33,8 @@ constexpr std::size_t kFieldEnds[] = {END_OF(size),
                                       END_OF(trusted_key_count),
                                       END_OF(default_databases),
                                       END_OF(misses),
-                                      END_OF(devices)};
+                                      END_OF(devices),
+                                      END_OF(exact_points)};
 #undef END_OF
 // NOLINTEND(bugprone-sizeof-expression)
 
@@ -90,6 +91,7 @@ Options options_of(const fourtune_options* given) {
   out.mode_order = in.mode_order == FOURTUNE_MODES_FFT ? ModeOrder::fft : ModeOrder::centred;
   out.clamp_tolerance = in.clamp_tolerance != 0;
   out.trust_points = in.trust_points != 0;
+  out.exact_points = in.exact_points != 0;
   if (in.only < FOURTUNE_WHOLE || in.only > FOURTUNE_INTERPOLATE_ONLY_CENTRED)
     refuse(
         Status::invalid_option,

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/fork_safe_mutex.h"
 #include "dropin/cufft/here.h"
@@ -23,13 +24,18 @@
 namespace fourtune::dropin {
 namespace {
 
-constexpr std::size_t kMostKept = 64;
+constexpr std::size_t kMostKept = 64, kMostLost = 4096;
 constexpr std::int64_t kMostKeptBytes = 256 << 20;
 constexpr double kMostOfFree = 0.125;  // of the device's free memory, for one transform
 
+// What the kernels of a plan are made of.
+struct Made {
+  std::unique_ptr<Transform> transform;
+  std::unique_ptr<Trial> trial;
+};
 struct Kept {
   Wish wish;
-  std::unique_ptr<Transform> transform;
+  Made made;
 };
 
 struct Engine {
@@ -37,6 +43,8 @@ struct Engine {
   std::condition_variable_any changed;  // a new wish, a finished order, or the end
   std::deque<std::shared_ptr<Order>> wanted;
   std::list<Kept> kept;                 // the most recent one first
+  std::deque<Wish> lost;                // at which the real library was faster
+  std::vector<Made> gone;               // what the thread destroys
   bool started = false, works = false;  // the thread; whether it is making a transform
   bool ends = false;                    // nothing is begun any more
   std::string backend = "cuda";
@@ -46,13 +54,13 @@ Engine& engine() {
   return *only;
 }
 
-std::unique_ptr<Transform> take_kept(const Wish& wish) {
+Made take_kept(const Wish& wish) {
   auto& kept = engine().kept;
   const auto found = std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.wish == wish; });
-  if (found == kept.end()) return nullptr;
-  auto transform = std::move(found->transform);
+  if (found == kept.end()) return {};
+  Made made = std::move(found->made);
   kept.erase(found);
-  return transform;
+  return made;
 }
 
 // Returns what the caller destroys once the mutex is free.
@@ -64,7 +72,7 @@ std::list<Kept> keep(Kept one) {
   std::size_t count = 0;
   for (auto at = kept.begin(); at != kept.end();) {
     const auto here = at++;
-    bytes += here->transform->memory().held;
+    bytes += here->made.transform->memory().held;
     if (++count > kMostKept || bytes > kMostKeptBytes) gone.splice(gone.end(), kept, here);
   }
   return gone;
@@ -83,8 +91,8 @@ bool library_is_chosen(const Problem& problem, const runtime::Resolution& found,
   return like != problem && is_library(generator::default_plan(like, traits));
 }
 
-// Returns why not, or `none` and the transform.
-Why make(const Wish& wish, std::unique_ptr<Transform>& transform) {
+// Returns why not, or `none` and what was made.
+Why make(const Wish& wish, Made& made) {
   Options options;
   options.backend = engine().backend;
   options.device = wish.device;
@@ -95,13 +103,15 @@ Why make(const Wish& wish, std::unique_ptr<Transform>& transform) {
   if (library_is_chosen(wish.problem, found, traits)) return Why::faster;
   const double bytes = generator::estimate(found.plan, wish.problem, traits).bytes;
   if (uses_device() && bytes > kMostOfFree * static_cast<double>(free_memory(wish.device))) return Why::memory;
-  transform = std::make_unique<Transform>(to_token(wish.problem), options);
-  return transform->plan().find("fft=cufft") == std::string::npos ? Why::none : Why::failed;  // no compiler
+  made.transform = std::make_unique<Transform>(to_token(wish.problem), options);
+  if (made.transform->plan().find("fft=cufft") != std::string::npos) return Why::failed;  // no compiler
+  if (uses_device()) made.trial = std::make_unique<Trial>(make_stopwatch(wish.device));
+  return Why::none;
 }
 
-Why try_to_make(const Wish& wish, std::unique_ptr<Transform>& transform) noexcept {
+Why try_to_make(const Wish& wish, Made& made) noexcept {
   try {
-    return make(wish, transform);
+    return make(wish, made);
   } catch (const Error& error) {
     return error.status() == Status::out_of_memory ? Why::memory : Why::failed;
   } catch (...) {
@@ -121,38 +131,56 @@ void finish(void*) {
   all.changed.wait_for(lock, kMost, [&] { return !all.works; });
 }
 
+// Takes the next order. Called with the mutex, which is free while a transform is made.
+void work_on(const std::shared_ptr<Order>& order, std::unique_lock<ForkSafeMutex>& lock) {
+  Engine& all = engine();
+  if (order->abandoned) return;
+  Why why = Why::none;
+  Made made = take_kept(order->wish);
+  if (!made.transform) {
+    all.works = true;
+    lock.unlock();
+    // Again, to be called before what libraries have registered since.
+    abi::__cxa_atexit(finish, nullptr, nullptr);
+    why = try_to_make(order->wish, made);
+    if (why != Why::none) made = {};
+    lock.lock();
+    all.works = false;
+  }
+  order->why = why;
+  std::list<Kept> gone;
+  if (order->abandoned && made.transform)
+    gone = keep({order->wish, std::move(made)});
+  else
+    order->transform = std::move(made.transform), order->trial = std::move(made.trial);
+  order->progress = why == Why::none ? Progress::ready : Progress::refused;
+  all.changed.notify_all();
+  lock.unlock();
+  gone.clear();
+  lock.lock();
+}
+
 // Never returns; after finish() it only waits.
 void work() {
   Engine& all = engine();
   std::unique_lock lock(all.mutex);
   for (;;) {
-    all.changed.wait(lock, [&] { return !all.ends && !all.wanted.empty(); });
-    const auto order = std::move(all.wanted.front());
-    all.wanted.pop_front();
-    if (order->abandoned) continue;
-    Why why = Why::none;
-    std::list<Kept> gone;
-    std::unique_ptr<Transform> transform = take_kept(order->wish);
-    if (!transform) {
-      all.works = true;
-      lock.unlock();
-      // Again, to be called before what libraries have registered since.
-      abi::__cxa_atexit(finish, nullptr, nullptr);
-      why = try_to_make(order->wish, transform);
-      if (why != Why::none) transform.reset();
-      lock.lock();
-      all.works = false;
+    all.changed.wait(lock, [&] { return !all.ends && !(all.wanted.empty() && all.gone.empty()); });
+    if (!all.wanted.empty()) {
+      const auto order = std::move(all.wanted.front());
+      all.wanted.pop_front();
+      work_on(order, lock);
     }
-    order->why = why;
-    if (order->abandoned && transform)
-      gone = keep({order->wish, std::move(transform)});
-    else
-      order->transform = std::move(transform);
-    order->progress = why == Why::none ? Progress::ready : Progress::refused;
-    all.changed.notify_all();
+    std::vector<Made> gone = std::move(all.gone);
+    all.gone.clear();
+    all.works = !gone.empty();
     lock.unlock();
-    gone.clear();
+    {
+      const runtime::cuda::RelaxedCapture allowed;  // the program may record a graph
+      gone.clear();
+    }
     lock.lock();
+    if (std::exchange(all.works, false)) all.changed.notify_all();
   }
 }
 
@@ -178,8 +206,14 @@ std::shared_ptr<Order> order(const Wish& wish) {
   auto made = std::make_shared<Order>();
   made->wish = wish;
   const std::lock_guard lock(all.mutex);
-  made->transform = take_kept(wish);
-  if (made->transform) {
+  if (std::find(all.lost.begin(), all.lost.end(), wish) != all.lost.end()) {
+    made->why = Why::measured;
+    made->progress = Progress::refused;
+    return made;
+  }
+  Made kept = take_kept(wish);
+  if (kept.transform) {
+    made->transform = std::move(kept.transform), made->trial = std::move(kept.trial);
     made->progress = Progress::ready;
   } else if (all.ends) {
     made->progress = Progress::refused;
@@ -203,8 +237,20 @@ void give_back(const std::shared_ptr<Order>& order) noexcept try {
   const std::lock_guard lock(engine().mutex);
   order->abandoned = true;
   if (order->recorded) order->transform.release();  // NOLINT(bugprone-unused-return-value): graphs have its kernels
-  if (order->transform) gone = keep({order->wish, std::move(order->transform)});
+  if (order->transform) gone = keep({order->wish, {std::move(order->transform), std::move(order->trial)}});
 } catch (...) {  // no memory: the transform goes with the order
+}
+
+void give_up(Order& order) noexcept try {
+  Engine& all = engine();
+  const std::lock_guard lock(all.mutex);
+  order.why = Why::measured;
+  order.progress = Progress::refused;
+  all.gone.push_back({std::move(order.transform), std::move(order.trial)});
+  all.lost.push_front(order.wish);
+  if (all.lost.size() > kMostLost) all.lost.pop_back();
+  all.changed.notify_all();
+} catch (...) {  // no memory: the next plan tries again
 }
 
 void abandon_engine() noexcept { engine().ends = true; }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "dropin/cufft/statistics.h"
+#include "dropin/cufft/trial.h"
 #include "fourtune/transform.h"
 
 namespace fourtune::dropin {
@@ -32,9 +33,10 @@ struct Order {
   Wish wish;
   std::atomic<Progress> progress{Progress::waiting};
   std::unique_ptr<Transform> transform;
-  Why why = Why::waiting;  // of a refusal
-  bool recorded = false;   // a graph of the program's executes it: it stays as it is until the process ends
-  bool abandoned = false;  // nobody waits for it any more; under the engine's mutex
+  std::unique_ptr<Trial> trial;  // null: the transform is not compared, or no longer
+  Why why = Why::waiting;        // of a refusal
+  bool recorded = false;         // a graph of the program's executes it: it stays as it is until the process ends
+  bool abandoned = false;        // nobody waits for it any more; under the engine's mutex
 };
 
 // Does not wait. Throws std::bad_alloc and std::system_error.
@@ -43,6 +45,8 @@ std::shared_ptr<Order> order(const Wish& wish);
 void wait_for(const Order& order);
 // The plan that ordered it has ended.
 void give_back(const std::shared_ptr<Order>& order) noexcept;
+// The real library was faster. The order becomes `refused`, and so do later ones that are alike.
+void give_up(Order& order) noexcept;
 // In the child of a fork: forgets the thread, which is not there.
 void abandon_engine() noexcept;
 

@@ -45,12 +45,16 @@ class Call {
       }
     return result;
   }
-  // Lets our kernels execute, else returns nullopt.
-  std::optional<int> ours(CufftHandle handle, std::optional<KindOfFft> kind, void* in, void* out,
-                          int direction) const noexcept {
-    if (!real_ || is_passed_on()) return std::nullopt;
-    const auto plan = find_plan(real_, handle);
-    return plan ? plan->execute(kind, in, out, direction) : std::nullopt;
+  // Lets our kernels execute, or the real library, which `library` calls.
+  template <class Library>
+  int execute(CufftHandle handle, std::optional<KindOfFft> kind, void* in, void* out, int direction,
+              const Library& library) const noexcept {
+    const auto plan = real_ && !is_passed_on() ? find_plan(real_, handle) : nullptr;
+    if (!plan) return library();
+    if (const auto done = plan->execute(kind, in, out, direction)) return *done;
+    const int result = library();
+    plan->library_executed();
+    return result;
   }
 
  private:
@@ -165,38 +169,38 @@ int cufftXtMakePlanMany(CufftHandle plan, int rank, Long* n, Long* inembed, Long
 
 int cufftExecC2C(CufftHandle plan, void* in, void* out, int direction) {
   CALL();
-  if (const auto done = call.ours(plan, kind_of(kC2C), in, out, direction)) return *done;
-  return call.real(&RealLibrary::cufftExecC2C, plan, in, out, direction);
+  return call.execute(plan, kind_of(kC2C), in, out, direction,
+                      [&] { return call.real(&RealLibrary::cufftExecC2C, plan, in, out, direction); });
 }
 int cufftExecZ2Z(CufftHandle plan, void* in, void* out, int direction) {
   CALL();
-  if (const auto done = call.ours(plan, kind_of(kZ2Z), in, out, direction)) return *done;
-  return call.real(&RealLibrary::cufftExecZ2Z, plan, in, out, direction);
+  return call.execute(plan, kind_of(kZ2Z), in, out, direction,
+                      [&] { return call.real(&RealLibrary::cufftExecZ2Z, plan, in, out, direction); });
 }
 int cufftExecR2C(CufftHandle plan, void* in, void* out) {
   CALL();
-  if (const auto done = call.ours(plan, kind_of(kR2C), in, out, kCufftForward)) return *done;
-  return call.real(&RealLibrary::cufftExecR2C, plan, in, out);
+  return call.execute(plan, kind_of(kR2C), in, out, kCufftForward,
+                      [&] { return call.real(&RealLibrary::cufftExecR2C, plan, in, out); });
 }
 int cufftExecD2Z(CufftHandle plan, void* in, void* out) {
   CALL();
-  if (const auto done = call.ours(plan, kind_of(kD2Z), in, out, kCufftForward)) return *done;
-  return call.real(&RealLibrary::cufftExecD2Z, plan, in, out);
+  return call.execute(plan, kind_of(kD2Z), in, out, kCufftForward,
+                      [&] { return call.real(&RealLibrary::cufftExecD2Z, plan, in, out); });
 }
 int cufftExecC2R(CufftHandle plan, void* in, void* out) {
   CALL();
-  if (const auto done = call.ours(plan, kind_of(kC2R), in, out, kCufftInverse)) return *done;
-  return call.real(&RealLibrary::cufftExecC2R, plan, in, out);
+  return call.execute(plan, kind_of(kC2R), in, out, kCufftForward,
+                      [&] { return call.real(&RealLibrary::cufftExecC2R, plan, in, out); });
 }
 int cufftExecZ2D(CufftHandle plan, void* in, void* out) {
   CALL();
-  if (const auto done = call.ours(plan, kind_of(kZ2D), in, out, kCufftInverse)) return *done;
-  return call.real(&RealLibrary::cufftExecZ2D, plan, in, out);
+  return call.execute(plan, kind_of(kZ2D), in, out, kCufftForward,
+                      [&] { return call.real(&RealLibrary::cufftExecZ2D, plan, in, out); });
 }
 int cufftXtExec(CufftHandle plan, void* in, void* out, int direction) {
   CALL();
-  if (const auto done = call.ours(plan, std::nullopt, in, out, direction)) return *done;
-  return call.real(&RealLibrary::cufftXtExec, plan, in, out, direction);
+  return call.execute(plan, std::nullopt, in, out, direction,
+                      [&] { return call.real(&RealLibrary::cufftXtExec, plan, in, out, direction); });
 }
 
 int cufftSetStream(CufftHandle plan, CufftStream stream) {

@@ -1,11 +1,37 @@
 #include "dropin/cufft/here.h"
 
+#include <utility>
+
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/stream_order.h"
 
 namespace fourtune::dropin {
 
 using namespace runtime::cuda;
+
+namespace {
+
+class Events final : public Stopwatch {
+ public:
+  explicit Events(std::shared_ptr<const Device> device) : device_(std::move(device)), begin_(device_), end_(device_) {}
+  void start(void* stream) override { record(begin_, stream); }
+  void stop(void* stream) override { record(end_, stream); }
+  std::optional<double> seconds() override {
+    const RelaxedCapture allowed;  // another thread of the program may record a graph
+    const ContextGuard guard(*device_);
+    return end_.seconds_if_reached(begin_);
+  }
+
+ private:
+  void record(const Event& event, void* stream) const {
+    const ContextGuard guard(*device_);
+    event.record(static_cast<CUstream>(stream));
+  }
+  std::shared_ptr<const Device> device_;
+  Event begin_, end_;
+};
+
+}  // namespace
 
 bool current_device(int& device, void*& context) noexcept try {
   if (!why_no_driver().empty()) return false;
@@ -47,6 +73,8 @@ long long free_memory(int device) noexcept try {
 } catch (...) {
   return 0;
 }
+
+std::unique_ptr<Stopwatch> make_stopwatch(int device) { return std::make_unique<Events>(Device::open(device)); }
 
 bool is_recorded(void* stream) noexcept try {
   if (!why_no_driver().empty()) return false;

@@ -1,6 +1,10 @@
 // Where a call of the program runs.
 #pragma once
 
+#include <memory>
+
+#include "dropin/cufft/trial.h"
+
 namespace fourtune::dropin {
 
 // The current context and its device; false if there is none.
@@ -11,5 +15,7 @@ bool is_primary(int device, const void* context) noexcept;
 long long free_memory(int device) noexcept;
 // Whether the program records the stream's work into a graph.
 bool is_recorded(void* stream) noexcept;
+// By events of the device's primary context. Throws Error.
+std::unique_ptr<Stopwatch> make_stopwatch(int device);
 
 }  // namespace fourtune::dropin

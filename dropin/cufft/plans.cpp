@@ -153,13 +153,18 @@ std::optional<int> CufftPlan::run(Variant& variant, void* in, void* out) {
   }
   const std::uintptr_t alignment = alignment_of(in, out);
   if (variant.unfit >= alignment) return std::nullopt;
-  if (is_recorded(stream_)) order.recorded = true;
+  if (is_recorded(stream_))
+    order.recorded = true;
+  else if (order.trial && mode() == Mode::on && !order.recorded && is_their_turn(variant))
+    return std::nullopt;
   try {
     if (variant.stream != stream_) order.transform->set_stream(stream_);
     variant.stream = stream_;
     order.transform->execute(in, out);
+    if (order.trial) order.trial->end(stream_);
     return kCufftSuccess;
   } catch (const Error& error) {
+    order.trial.reset();
     if (error.status() == Status::invalid_argument) {  // arrays are looked at before anything starts
       variant.unfit = alignment;
       why_not_ = Why::pointers;
@@ -170,6 +175,31 @@ std::optional<int> CufftPlan::run(Variant& variant, void* in, void* out) {
     if (in == out) return kCufftExecFailed;  // some of it may be transformed
     return std::nullopt;
   }
+}
+
+// Whether the real library executes next, in a trial or because it has won.
+bool CufftPlan::is_their_turn(Variant& variant) {
+  Order& order = *variant.order;
+  if (timed_ == variant.order) return false;  // another thread is in the real library's execute
+  const Side next = order.trial->begin(stream_);
+  if (next == Side::ours) {
+    if (order.trial->winner()) order.trial.reset();
+    return false;
+  }
+  if (!order.trial->winner()) {
+    timed_ = variant.order;
+    return true;
+  }
+  give_up(order);
+  variant.refused = why_not_ = Why::measured;
+  variant.order.reset();
+  return true;
+}
+
+void CufftPlan::library_executed() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (timed_ && timed_->trial) timed_->trial->end(stream_);
+  timed_.reset();
 }
 
 std::shared_ptr<CufftPlan> find_plan(const RealLibrary* library, CufftHandle handle) noexcept {

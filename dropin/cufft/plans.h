@@ -22,6 +22,7 @@ Mode mode() noexcept;
 // 2. A direction and place (in or out) is ordered from the engine when it is first executed, not before.
 // 3. An execute never waits, unless FOURTUNE_CUFFT is `wait` and the stream is not being recorded; and whatever it leaves
 //    to the real library, it left untouched.
+// 4. Where FOURTUNE_CUFFT is `on`, both execute in turns at first, and then the faster one does (trial.h).
 // Threads: cuFFT wants one thread at a time per plan; several are safe here.
 class CufftPlan {
  public:
@@ -36,8 +37,10 @@ class CufftPlan {
   // The real library executes it from now on, and when it is made later.
   void refuse(Why why) noexcept;
   void set_stream(void* stream) noexcept;
-  // An execute of this type, or of the plan's type (cufftXtExec: none). nullopt: the real library has to execute.
+  // An execute of this type, or of the plan's type (cufftXtExec: none). nullopt: the real library has to execute, and
+  // library_executed() is called after it.
   std::optional<int> execute(std::optional<KindOfFft> kind, void* in, void* out, int direction) noexcept;
+  void library_executed() noexcept;
   // Adds what it did to the statistics, once.
   void count() noexcept;
 
@@ -51,6 +54,7 @@ class CufftPlan {
   std::optional<int> execute_ours(std::optional<KindOfFft> kind, void* in, void* out, int direction);
   void begin(Variant& variant, Place place, int direction);
   std::optional<int> run(Variant& variant, void* in, void* out);
+  bool is_their_turn(Variant& variant);
 
   std::mutex mutex_;
   std::optional<CufftShape> shape_;  // none: not made yet, or the real library's alone
@@ -60,6 +64,7 @@ class CufftPlan {
   void* context_ = nullptr;
   void* stream_ = nullptr;
   std::array<Variant, 4> variants_;  // out of place and in place, forward and inverse
+  std::shared_ptr<Order> timed_;     // whose trial times the real library's execute that is under way
   std::int64_t ours_ = 0, theirs_ = 0;
   bool counted_ = false;
 };

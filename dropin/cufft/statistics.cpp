@@ -12,9 +12,9 @@
 namespace fourtune::dropin {
 namespace {
 
-constexpr const char* kWords[kWhys] = {"",         "type",          "layout",          "several GPUs",
-                                       "callback", "faster there",  "memory",          "context",
-                                       "failed",   "unusual array", "still compiling", "never executed"};
+constexpr const char* kWords[kWhys] = {
+    "",       "type",    "layout", "several GPUs",  "callback",        "faster there",  "measured faster",
+    "memory", "context", "failed", "unusual array", "still compiling", "never executed"};
 std::array<std::atomic<std::int64_t>, kWhys> plans_for{};
 std::atomic<std::int64_t> our_executes{0}, their_executes{0};
 
@@ -30,7 +30,8 @@ void print(const char* text, std::size_t bytes) noexcept {
 }  // namespace
 
 void count_plan(std::int64_t ours, std::int64_t theirs, Why why) noexcept {
-  const Why because = ours > 0 ? Why::none : theirs == 0 ? Why::unused : why;
+  const bool lost = why == Why::measured;
+  const Why because = ours > 0 && !lost ? Why::none : theirs == 0 ? Why::unused : why;
   ++plans_for[static_cast<std::size_t>(because)];
   our_executes += ours, their_executes += theirs;
 }

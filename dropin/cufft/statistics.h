@@ -13,6 +13,7 @@ enum class Why {
   devices,   // several GPUs
   callback,  // the program's code runs inside the transform
   faster,    // the real library is the faster one for this size
+  measured,  // it was faster here, between executes by ours
   memory,    // our work memory would take too much of what is free
   context,   // the program made a CUDA context, which is not the device's primary one
   failed,    // no kernels could be made for this device

@@ -114,6 +114,8 @@ typedef struct fourtune_options {
                             execute waits for `stream` (NULL: for the default streams of the devices) and returns when
                             its work is done. `device` stays 0, and `only` FOURTUNE_WHOLE. "0:20e9": what may be
                             allocated there (docs/link.md). NULL: `device` alone */
+  int exact_points; /* points keep all digits of their precision, not only those that the tolerance deserves, so that
+                            differences of results over small steps of a point are right; set_points takes longer */
 } fourtune_options;
 
 FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);

@@ -44,6 +44,7 @@ class Options(Structure):  # fourtune_options of fourtune.h, field by field
         ("default_databases", c_int),
         ("misses", c_char_p),
         ("devices", c_char_p),
+        ("exact_points", c_int),
     ]
 
 
@@ -156,7 +157,7 @@ class Transform:
 
     def __init__(
         self, problem: str, *, device=None, devices=None, threads=0, deterministic=False, plan=None, databases=None,
-        mode_order=0,
+        mode_order=0, exact_points=False,
     ):
         self.handle = None  # for __del__ when a check below fails
         if devices is not None:
@@ -176,6 +177,7 @@ class Transform:
         options.plan = None if plan is None else encode(plan, "plan")
         options.deterministic = bool(deterministic)
         options.mode_order = mode_order
+        options.exact_points = bool(exact_points)
         if device is not None:
             load_cuda_libraries()
         made = c_void_p()

@@ -131,6 +131,8 @@ class Plan:
         modeord: 0: modes ascend from -n//2; 1: FFT order, as numpy.fft has it.
         threads: most threads on the processor; 0: as many as are useful.
         deterministic: the same bits from run to run.
+        exact_points: points keep all digits of their precision, not only those that eps deserves, so that differences of
+            results over small steps of a point are right, as checks of gradients need; set_points takes longer.
         plan: text of the tuned plan to force; by default Fourtune chooses (see explain).
         databases: path or paths of tuning databases and packs; by default the user's and the shipped ones.
         on_copy: what to do when an array must be copied (its strides or dtype): "warn", "allow" or "refuse".
@@ -164,6 +166,7 @@ class Plan:
         modeord: int = 0,
         threads: int = 0,
         deterministic: bool = False,
+        exact_points: bool = False,
         plan: str | None = None,
         databases: Any = None,
         on_copy: str = "warn",
@@ -203,6 +206,7 @@ class Plan:
             plan=plan,
             databases=databases,
             deterministic=flag(deterministic, "deterministic"),
+            exact_points=flag(exact_points, "exact_points"),
             mode_order=integer(modeord, "modeord", 0, 1),
         )
         self._on_copy = copies(on_copy)

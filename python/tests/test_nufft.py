@@ -138,3 +138,26 @@ def test_one_number_of_modes_is_that_of_every_axis():
     assert np.array_equal(fourtune.nufft2d1(x, x, c, 6), fourtune.nufft2d1(x, x, c, (6, 6)))
     with pytest.raises(ValueError, match="2 sizes; 3 would be right"):
         fourtune.nufft3d1(x, x, x, c, (6, 6))
+
+
+@pytest.mark.parametrize("nufft_type", [1, 2, 3])
+def test_exact_points_give_the_derivative_as_a_difference_over_a_small_step(nufft_type):
+    rng = np.random.default_rng(7)
+    x, targets, step = rng.uniform(2.5, 3, 200), rng.uniform(-9, 9, 30), 2.0**-27
+    data = numbers(rng, 40 if nufft_type == 2 else 200, "complex128")
+
+    other = targets[None] if nufft_type == 3 else frequencies((40,), 0)
+    isign = -1 if nufft_type == 2 else 1
+    phases, slopes = matrix(nufft_type, x[None], other, isign), 1j * isign * other[0]
+    moves = (x > x.min()) & (x < x.max())  # a type 3 has its grid where its points are
+    right = moves * (phases @ (slopes * data)) if nufft_type == 2 else slopes * (phases @ (moves * data))
+
+    def off(exact):
+        def at(points):
+            plan = fourtune.Plan(nufft_type, 1 if nufft_type == 3 else (40,), eps=1e-4, exact_points=exact)
+            plan.set_points(points, **({"s": targets} if nufft_type == 3 else {}))
+            return plan.execute(data)
+
+        return error((at(x + step * moves) - at(x)) / step, right)
+
+    assert off(True) < 1e-2 < off(False)

@@ -73,6 +73,7 @@ def wrong_plan(draw):
             ("modeord", [-1, 2, "fft", None, 0.0]),
             ("threads", [-1, 1.5, "all", 2**40, None]),
             ("deterministic", ["yes", None, 1.5]),
+            ("exact_points", ["yes", None, 1.5]),
             ("plan", ["nonsense", "cpu;threads=0", "a\0b", 7, "cuda;"]),
             ("databases", [["a\0b"], "a\0b", 7, [7]]),
             ("on_copy", ["maybe", None, 1]),

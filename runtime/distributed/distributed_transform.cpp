@@ -38,6 +38,7 @@ void check_options(const Options& options) {
   if (!options.devices.empty()) bad("devices: each rank works on one device; start more ranks");
   if (options.only != Only::whole) bad("only: a transform over ranks is whole");
   if (options.distinct_points) bad("distinct_points: the transforms of a batch over ranks share their points");
+  if (options.exact_points) bad("exact_points: points over ranks keep the digits that the tolerance deserves");
 }
 
 // What has to be the same on every rank, as a text.

@@ -49,6 +49,7 @@ std::string layouts() {
   FIELD(fourtune_options, default_databases);
   FIELD(fourtune_options, misses);
   FIELD(fourtune_options, devices);
+  FIELD(fourtune_options, exact_points);
   STRUCT(fourtune_pack);
   FIELD(fourtune_pack, data);
   FIELD(fourtune_pack, size);

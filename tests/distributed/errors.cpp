@@ -44,6 +44,9 @@ TEST(DistributedErrors, BadProblemsAndOptionsAreNamed) {
   options.distinct_points = true;
   expect_everywhere(Status::invalid_option, made(kToken, options), "distinct_points");
   options = forced();
+  options.exact_points = true;
+  expect_everywhere(Status::invalid_option, made(kToken, options), "exact_points");
+  options = forced();
   options.threads = -1;
   expect_everywhere(Status::invalid_option, made(kToken, options), "threads");
   options = forced();

@@ -95,6 +95,24 @@ TEST(CufftPreload, TheLibraryExecutesUntilOurKernelsAreThere) {
   EXPECT_EQ(finished.err.find("fourtune_cufft: 2 plans: 2 ours, 0 cuFFT's; "), 0u) << finished.err;
 }
 
+void expect_beginning(const Finished& finished, const std::string& out, const std::string& statistics) {
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_EQ(finished.out.find(out), 0u) << finished.out;
+  EXPECT_EQ(finished.err.find(statistics), 0u) << finished.err;
+}
+
+TEST(CufftPreload, TheFasterOfBothExecutesAfterATrial) {
+  Environment slow_library{{"FOURTUNE_DB", folder() / "trial.db"}, {"FOURTUNE_FAKE_CUFFT_RECORDS", "100"}};
+  expect_beginning(run({"trial"}, "on", slow_library), "ours\n", "fourtune_cufft: 2 plans: 2 ours, 0 cuFFT's; ");
+  Environment fast_library{{"FOURTUNE_DB", folder() / "trial.db"}, {"FOURTUNE_FAKE_LAUNCH_RECORDS", "100"}};
+  expect_beginning(run({"trial"}, "on", fast_library), "library\n",
+                   "fourtune_cufft: 2 plans: 0 ours, 2 cuFFT's (2 measured faster); ");
+}
+
+TEST(CufftPreload, WhatAGraphHasRecordedIsNotTried) {
+  expect_beginning(run({"recorded_trial"}, "on"), "", "fourtune_cufft: 1 plans: 1 ours, 0 cuFFT's; ");
+}
+
 TEST(CufftPreload, AProgramMayEndWhileItsKernelsCompile) {
   for (int milliseconds = 0; milliseconds <= 120; milliseconds += 20) {  // while the compiler is opened, or works
     const std::string database = "leave" + std::to_string(milliseconds) + ".db";

@@ -174,11 +174,10 @@ void foreign_context() {
   execute(made(), 1);
 }
 
-// The library executes until our kernels are there.
-void later() {
-  const int plan = made();
-  execute(plan, 1);
-  CHECK(fake_cufft_executes() == 1);
+int at_driver(const char* variable) { return *static_cast<const int*>(::dlsym(driver(), variable)); }
+
+// Returns after the first execute by ours.
+void execute_until_ours_do(int plan) {
   const auto begin = std::chrono::steady_clock::now();
   for (int before = 0;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -187,10 +186,52 @@ void later() {
     if (fake_cufft_executes() == before) break;
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(100));
   }
+}
+
+// The library executes until our kernels are there.
+void later() {
+  const int plan = made();
+  execute(plan, 1);
+  CHECK(fake_cufft_executes() == 1);
+  execute_until_ours_do(plan);
   CHECK(cufftDestroy(plan) == 0);
   const int before = fake_cufft_executes();
-  const int next = made();  // one that is alike has them at once
-  execute(next, 1);
+  const int next = made();  // one that is alike has them at once, and the library its turn
+  execute(next, 2);
+  CHECK(fake_cufft_executes() == before + 1);
+}
+
+// Both execute in turns, then the one that is faster, this plan and those that are alike.
+void trial() {
+  const auto times_of_library = [](int plan, int times) {
+    const int before = fake_cufft_executes();
+    execute(plan, times);
+    return fake_cufft_executes() - before;
+  };
+  const int plan = made();
+  execute_until_ours_do(plan);
+  const int tried = times_of_library(plan, 19);
+  CHECK(tried == 10);
+  const int records = at_driver("fake_records");
+  const int then = times_of_library(plan, 10);
+  CHECK(then == 0 || then == 10);
+  if (then == 10) CHECK(at_driver("fake_records") == records);  // nobody looks at times any more
+  CHECK(cufftDestroy(plan) == 0);
+  CHECK(times_of_library(made(), 5) == then / 2);
+  std::printf("%s\n", then == 0 ? "ours" : "library");
+}
+
+// No event of ours comes into a graph of the program's, and its kernels stay.
+void recorded_trial() {
+  auto& recording = *static_cast<int*>(::dlsym(driver(), "fake_capture_status"));
+  const int plan = made();
+  execute_until_ours_do(plan);
+  const int before = fake_cufft_executes(), records = at_driver("fake_records");
+  recording = 1;
+  execute(plan, 50);
+  CHECK(at_driver("fake_records") == records);
+  recording = 0;
+  execute(plan, 50);
   CHECK(fake_cufft_executes() == before);
 }
 
@@ -320,6 +361,8 @@ int main(int, char** argv) {
                    {"reasons", reasons},
                    {"callback", callback},
                    {"later", later},
+                   {"trial", trial},
+                   {"recorded_trial", recorded_trial},
                    {"graph", graph},
                    {"work_area", work_area},
                    {"foreign_context", foreign_context},

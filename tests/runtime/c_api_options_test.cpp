@@ -44,6 +44,7 @@ TEST_F(COptions, DefaultsArriveAsDefaults) {
   const runtime::ExecutorOptions& seen = made().options;
   EXPECT_FALSE(seen.deterministic);
   EXPECT_FALSE(seen.trust_points);
+  EXPECT_FALSE(seen.exact_points);
   EXPECT_FALSE(seen.distinct_points);
   EXPECT_EQ(seen.mode_order, ModeOrder::centred);
   EXPECT_EQ(seen.only, Only::whole);
@@ -71,6 +72,13 @@ TEST_F(COptions, TrustPointsArrives) {
   const runtime::ExecutorOptions& seen = made().options;
   EXPECT_TRUE(seen.trust_points);
   EXPECT_FALSE(seen.deterministic || seen.distinct_points);
+}
+
+TEST_F(COptions, ExactPointsArrives) {
+  options_.exact_points = 1;
+  const runtime::ExecutorOptions& seen = made().options;
+  EXPECT_TRUE(seen.exact_points);
+  EXPECT_FALSE(seen.trust_points || seen.distinct_points);
 }
 
 TEST_F(COptions, DistinctPointsArrivesAndThePlanIsForOneTransform) {
@@ -203,7 +211,7 @@ struct Sized {
     options.deterministic = 1;
     options.stream = stream;
     options.mode_order = FOURTUNE_MODES_FFT;
-    options.trust_points = options.distinct_points = 1;
+    options.trust_points = options.distinct_points = options.exact_points = 1;
     options.only = FOURTUNE_SPREAD_ONLY;
     options.size = size;
     std::memcpy(bytes.data(), &options, std::min(size, sizeof options));
@@ -239,6 +247,7 @@ TEST_F(COptions, StructuresOfEverySizeKeepDefaultsBeyondTheirEnd) {
     EXPECT_EQ(seen.stream, size >= ENDS(stream) ? &stream : nullptr);
     EXPECT_EQ(seen.mode_order, size >= ENDS(mode_order) ? ModeOrder::fft : ModeOrder::centred);
     EXPECT_EQ(seen.trust_points, size >= ENDS(trust_points));
+    EXPECT_EQ(seen.exact_points, size >= ENDS(exact_points));
     EXPECT_EQ(seen.only, size >= ENDS(only) ? Only::spread : Only::whole);
     EXPECT_EQ(seen.distinct_points, size >= ENDS(distinct_points));
   }

@@ -193,13 +193,19 @@ static Result capture(void* function, const unsigned sizes[6], unsigned shared, 
   node->arguments[0] = node->values, node->arguments[1] = node->values + 1;
   return 0;
 }
+int fake_records;
+// A launch, also one of a graph, takes as long as this number of records of events.
+static void take_time(void) {
+  const char* const records = getenv("FOURTUNE_FAKE_LAUNCH_RECORDS");
+  if (records) fake_records += atoi(records);
+}
 Result cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, void* stream, void** arguments, void** extra) {
   (void)extra;
   if (capturing) return capture(function, (const unsigned[6]){gx, gy, gz, bx, by, bz}, shared, arguments);
   fake_last_block_x = bx, fake_last_block_y = by, fake_last_block_z = bz;
   note("kernel", current_device());
-  return ++fake_launches, ++fake_all_launches_of[current_device()],
+  return take_time(), ++fake_launches, ++fake_all_launches_of[current_device()],
          fake_last_shared = shared, fake_last_stream = stream, fake_lost_result ? fake_lost_result : fake_launch_result;
 }
 struct Config {
@@ -221,7 +227,7 @@ Result cuLaunchKernelEx(const struct Config* config, void* function, void** argu
     if (config->attributes[i].id == 6 && config->attributes[i].x == 1) ++fake_overlapping;
   }
   note("kernel", current_device());
-  return ++fake_launches, ++fake_all_launches_of[current_device()],
+  return take_time(), ++fake_launches, ++fake_all_launches_of[current_device()],
          fake_last_shared = config->shared, fake_last_stream = config->stream, fake_launch_result;
 }
 Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
@@ -320,7 +326,6 @@ Result cuStreamSynchronize(void* stream) { return (void)stream, ++fake_waits, fa
 Result cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return (void)stream, (void)event, (void)flags, ++fake_stream_waits, 0;
 }
-static int fake_records;
 // An event is the number of its last record, 0 before the first; records are 2 ms apart.
 Result cuEventCreate(int** event, unsigned flags) { return (void)flags, *event = calloc(1, sizeof(int)), 0; }
 Result cuEventDestroy_v2(void* event) { return free(event), 0; }
@@ -393,6 +398,7 @@ Result cuGraphLaunch(int* exec, void* stream) {
   note("kernel", current_device());
   fake_launches += *exec, fake_all_launches_of[current_device()] += *exec;
   fake_last_stream = stream, ++fake_graph_launches;
+  take_time();
   return fake_launch_result;
 }
 Result cuGraphExecDestroy(int* exec) { return (void)exec, 0; }

@@ -157,6 +157,13 @@ double Event::seconds_since(const Event& earlier) const {
   check(driver().cuEventElapsedTime(&ms, earlier.event_, event_), "timing by events");
   return 1e-3 * static_cast<double>(ms);
 }
+std::optional<double> Event::seconds_if_reached(const Event& earlier) const {
+  float ms = 0;
+  const CUresult result = driver().cuEventElapsedTime(&ms, earlier.event_, event_);
+  if (result == CUDA_ERROR_NOT_READY) return std::nullopt;
+  check(result, "timing by events");
+  return 1e-3 * static_cast<double>(ms);
+}
 
 Stream::Stream(std::shared_ptr<const Device> device, bool urgent) : device_(std::move(device)) {
   const ContextGuard guard(*device_);

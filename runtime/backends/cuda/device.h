@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -92,6 +93,8 @@ class Event {
   void wait() const;
   // Seconds from `earlier` to this event; waits for this event.
   double seconds_since(const Event& earlier) const;
+  // The same without waiting; nullopt where the device has not reached this event.
+  std::optional<double> seconds_if_reached(const Event& earlier) const;
 
  private:
   std::shared_ptr<const Device> device_;

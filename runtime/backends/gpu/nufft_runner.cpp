@@ -61,20 +61,24 @@ std::int64_t Runner::held() const {
 }
 
 std::vector<int> Runner::load(const std::vector<generator::KernelSource>& sources) {
-  std::vector<generator::KernelSource> fresh;
-  const auto known = [&](const generator::KernelSource& source) {
-    return std::find(sources_.begin(), sources_.end(), source);
+  // Comparing texts is a good part of what a set_points of few points costs the host, so those that are known are compared
+  // once.
+  const auto number_of = [&](const generator::KernelSource& source) {
+    const auto known = std::find(sources_.begin(), sources_.end(), source);
+    return known == sources_.end() ? -1 : numbers_[static_cast<std::size_t>(known - sources_.begin())];
   };
-  for (const auto& source : sources)
-    if (known(source) == sources_.end()) fresh.push_back(source);
-  if (!fresh.empty()) {
-    const std::vector<int> numbers = queue_->load(fresh);
-    numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
-    for (auto& source : fresh) sources_.push_back(std::move(source));
-  }
   std::vector<int> out;
-  for (const auto& source : sources)
-    out.push_back(numbers_[static_cast<std::size_t>(known(source) - sources_.begin())]);
+  std::vector<generator::KernelSource> fresh;
+  for (const auto& source : sources) {
+    out.push_back(number_of(source));
+    if (out.back() < 0) fresh.push_back(source);
+  }
+  if (fresh.empty()) return out;
+  const std::vector<int> numbers = queue_->load(fresh);
+  numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+  for (auto& source : fresh) sources_.push_back(std::move(source));
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (out[i] < 0) out[i] = number_of(sources[i]);
   return out;
 }
 

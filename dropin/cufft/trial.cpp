@@ -1,0 +1,38 @@
+#include "dropin/cufft/trial.h"
+
+#include <algorithm>
+
+namespace fourtune::dropin {
+
+Side Trial::begin(void* stream) noexcept try {
+  if (!winner_ && timed_ && !runs_) read();
+  if (winner_) return *winner_;
+  if (timed_) return Side::ours;
+  const Side next = theirs_.count < ours_.count ? Side::theirs : Side::ours;
+  watch_->start(stream);
+  timed_ = next, runs_ = true;
+  return next;
+} catch (...) {  // without times the plan that was chosen stays
+  winner_ = Side::ours;
+  return Side::ours;
+}
+
+void Trial::end(void* stream) noexcept try {
+  if (!runs_) return;
+  runs_ = false;
+  watch_->stop(stream);
+} catch (...) {
+  winner_ = Side::ours;
+}
+
+void Trial::read() {
+  const std::optional<double> seconds = watch_->seconds();
+  if (!seconds) return;
+  Times& times = of(*timed_);
+  timed_.reset();
+  times.least = std::min(times.least, *seconds);
+  ++times.count;
+  if (theirs_.count == kTimes) winner_ = theirs_.least < kClearly * ours_.least ? Side::theirs : Side::ours;
+}
+
+}  // namespace fourtune::dropin

@@ -1,0 +1,58 @@
+// Whether our kernels or the real library's execute a plan faster, found by the program's own executes: some by each in
+// turns, timed on its stream. So a size at which a plan of ours is slower than expected costs a few executes, not all.
+//
+// Nothing waits. Where the device has not finished a timed execute yet, the next one is not timed. One thread at a time.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace fourtune::dropin {
+
+enum class Side { ours, theirs };
+
+// Measures what is put on a stream between start and stop. After a stop, `seconds` is nullopt until that has been executed.
+// Throws Error where the driver does.
+class Stopwatch {
+ public:
+  Stopwatch() = default;
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  virtual ~Stopwatch() = default;
+  virtual void start(void* stream) = 0;
+  virtual void stop(void* stream) = 0;
+  virtual std::optional<double> seconds() = 0;
+};
+
+class Trial {
+ public:
+  // Timed executes of each side, of which the least time counts; more than once, since a host or a device has other work.
+  static constexpr int kTimes = 10;
+  // Of our time. Ours stay where both are alike within what such times differ by.
+  static constexpr double kClearly = 0.98;
+
+  explicit Trial(std::unique_ptr<Stopwatch> watch) : watch_(std::move(watch)) {}
+
+  // Who executes next. end() comes after that execute.
+  Side begin(void* stream) noexcept;
+  void end(void* stream) noexcept;
+  std::optional<Side> winner() const noexcept { return winner_; }
+
+ private:
+  struct Times {
+    double least = std::numeric_limits<double>::infinity();
+    int count = 0;
+  };
+  void read();
+  Times& of(Side side) { return side == Side::ours ? ours_ : theirs_; }
+
+  std::unique_ptr<Stopwatch> watch_;
+  Times ours_, theirs_;
+  std::optional<Side> timed_;  // whose execute the watch has
+  bool runs_ = false;          // between its begin and end
+  std::optional<Side> winner_;
+};
+
+}  // namespace fourtune::dropin
