@@ -21,6 +21,7 @@
 #include <variant>
 
 #include "base/fork_safe_mutex.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "base/user_folder.h"
 #include "fourtune/status.h"
@@ -61,14 +62,16 @@ class Reader {
   explicit Reader(const std::filesystem::path& file) : file_(file) {}
 
   Calibration read(const std::string& bytes) const {
-    const Json json = Json::parse(bytes, nullptr, false);
+    const Json json = parse_ordered_json(bytes);
     if (!json.is_object() || !json.contains("fourtune_calibration"))
       refuse("it is no calibration; `fourtune calibrate` makes one");
     const Json& version = json["fourtune_calibration"];
     if (!version.is_number_integer()) refuse("its version is not a number");
-    if (version.get<double>() < 1) refuse(fmt::format("its version is {}, and the first one is 1", version.dump()));
+    if (version.get<double>() < 1)
+      refuse(fmt::format("its version is {}, and the first one is 1", ordered_json_line(version)));
     if (version.get<double>() > kVersion)
-      refuse(fmt::format("it is of version {}, and this program knows versions up to {}", version.dump(), kVersion));
+      refuse(fmt::format("it is of version {}, and this program knows versions up to {}", ordered_json_line(version),
+                         kVersion));
     Calibration out;
     out.date = text_in(json, "date");
     out.program = text_in(json, "program");
@@ -219,7 +222,7 @@ std::string to_json(const Calibration& calibration) {
                  {"program", calibration.program},
                  {"device", device},
                  {"rates", rates}};
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return ordered_json_lines(all, 2, Letters::utf8) + "\n";
 }
 
 void save(const Calibration& calibration, const std::filesystem::path& file) {

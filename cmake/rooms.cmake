@@ -49,24 +49,37 @@ function(fourtune_room folder)
   target_include_directories(${target} PUBLIC ${view})
   target_link_libraries(${target} PUBLIC ${uses} ${room_PUBLIC} PRIVATE fourtune_flags fourtune_format
                                                                         ${room_PRIVATE})
-  set_property(GLOBAL APPEND PROPERTY FOURTUNE_ROOMS ${target})
-  if(FOURTUNE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-  endif()
+  list(LENGTH sources together)
   foreach(source ${sources})
     file(STRINGS ${source} included_again REGEX "foreach_target" LIMIT_COUNT 1)
     if(included_again)  # Highway includes the file by its name
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                                                        COMPILE_OPTIONS "${FOURTUNE_SANITIZE_SIMD}")
+      math(EXPR together "${together} - 1")
     endif()
   endforeach()
-  # Reports and messages are texts, which nobody waits for.
-  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND folder MATCHES "^tuner/(report|worker)$")
-    target_compile_options(${target} PRIVATE -O1)
+  if(FOURTUNE_UNITY AND together GREATER 0)  # as few times as at most 24 files together allow, as many each time
+    math(EXPR times "(${together} + 23) / 24")
+    math(EXPR together "(${together} + ${times} - 1) / ${times}")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${together})
+  endif()
+  # What reads and writes texts or asks drivers gains nothing that a user could notice from more optimisation, which takes
+  # a third of the compiler's time. Rooms with loops over data, plans or points have all of it.
+  set(texts "^(base|db|generator/codegen.*|runtime/backends/cuda|tuner/(session|report|worker)"
+            "|tools/(common|bench|soak|ranks))$")
+  list(JOIN texts "" texts)
+  set(first PREPEND)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND folder MATCHES "${texts}")
+    # Without the other passes GCC's guess at what is uninitialized is wrong.
+    target_compile_options(${target} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    set(first APPEND)  # of functions that several objects contain, the linker takes the first one
     if(room_KEY)
       string(APPEND room_KEY _text)
     endif()
   endif()
+  get_property(rooms GLOBAL PROPERTY FOURTUNE_ROOMS)
+  list(${first} rooms ${target})
+  set_property(GLOBAL PROPERTY FOURTUNE_ROOMS ${rooms})
   # Under sanitizers, a room that computes little takes longer to optimise than its tests save.
   set(computes "^(generator/(window|plan)$|runtime/backends/(cpu|emulated)|tuner/reference)")
   if(FOURTUNE_SANITIZE AND NOT FOURTUNE_FUZZ AND NOT folder MATCHES "${computes}")
@@ -75,7 +88,9 @@ function(fourtune_room folder)
       string(APPEND room_KEY _plain)
     endif()
   elseif(folder MATCHES "^(base$|generator/)")
-    set_property(GLOBAL APPEND PROPERTY FOURTUNE_OPTIMISED_ROOMS ${target})
+    get_property(rooms GLOBAL PROPERTY FOURTUNE_OPTIMISED_ROOMS)
+    list(${first} rooms ${target})
+    set_property(GLOBAL PROPERTY FOURTUNE_OPTIMISED_ROOMS ${rooms})
   endif()
   # Windows and backends are no readers, and counting would slow their loops down.
   if(FOURTUNE_FUZZER AND NOT folder MATCHES "^(generator/window|runtime/backends|tuner|tools)")

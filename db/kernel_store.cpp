@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <mutex>
 
+#include "db/clock.h"
 #include "db/database.h"
 #include "db/digest.h"
 #include "db/limits.h"
@@ -19,11 +19,6 @@ namespace {
 
 constexpr int kBusyMs = 2000;                         // wait for other writers: compiling takes longer
 constexpr std::int64_t kDay = 24LL * 60 * 60 * 1000;  // in ms; a use is recorded once per day: reading writes nothing
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "db/json_text.h"
+#include "base/json_text.h"
 #include "db/limits.h"
 #include "db/row_checksum.h"
 

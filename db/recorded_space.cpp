@@ -7,7 +7,7 @@
 #include <ostream>
 #include <unordered_set>
 
-#include "db/json_text.h"
+#include "base/json_text.h"
 
 namespace fourtune::db {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "db/json_text.h"
+#include "base/json_text.h"
 #include "db/store_error.h"
 
 namespace fourtune::db {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "db/clock.h"
 #include "db/database.h"
 #include "db/insertions.h"
 #include "db/limits.h"
@@ -42,11 +42,6 @@ struct TuningStore::Impl {
 };
 
 namespace {
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 void require_text(std::string_view text, std::size_t longest, const char* what) {
   if (text.size() > longest) {

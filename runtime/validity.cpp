@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "db/json_text.h"
+#include "base/json_text.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -41,13 +41,13 @@ bool inside(const Json& ranges, const char* key, double value, std::string& why)
 std::string validity_of(const Problem& problem) {
   Json ranges = Json::object();
   ranges["batch"] = range(static_cast<double>(problem.batch));
-  if (problem.kind == Kind::fft) return db::json_line(ranges);
+  if (problem.kind == Kind::fft) return json_line(ranges);
   if (problem.m) ranges["m"] = range(static_cast<double>(*problem.m));
   if (problem.k) ranges["k"] = range(static_cast<double>(*problem.k));
   if (problem.extent)
     for (int d = 0; d < problem.dim; ++d) ranges[fmt::format("extent_{}", "xyz"[d])] = range((*problem.extent)[d]);
   ranges["points"] = to_string(problem.points.value_or(PointClass::uniform));
-  return db::json_line(ranges);
+  return json_line(ranges);
 }
 
 bool covers(std::string_view validity, const Problem& measured, const Problem& actual, std::string& why) {
@@ -55,7 +55,7 @@ bool covers(std::string_view validity, const Problem& measured, const Problem& a
     why = "it is for another problem";
     return false;
   }
-  const Json ranges = db::parse_json(validity);
+  const Json ranges = parse_json(validity);
   if (!ranges.is_object()) {
     why = "its validity is damaged";
     return false;

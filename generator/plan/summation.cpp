@@ -8,9 +8,9 @@
 namespace fourtune::generator {
 namespace {
 
-constexpr double kGrowth = 0.4;       // error of a sum, in eps sqrt(N); 0.2 to 0.47 measured
-constexpr double kSlack = 1.01;       // for plans that lie exactly on a bound
-constexpr std::int64_t kLeast = 256;  // points per array that are worth the additions of its cells
+constexpr double kGrowth = 0.4;         // error of a sum, in eps sqrt(N); 0.2 to 0.47 measured
+constexpr double kRoundedBound = 1.01;  // for plans that lie exactly on a bound
+constexpr std::int64_t kLeast = 256;    // points per array that are worth the additions of its cells
 constexpr std::int64_t kMany = 400;  // terms of the two sums that make a cell of the grid, of 40000 points in one place
 
 std::int64_t points_of(const Problem& problem) {
@@ -32,9 +32,9 @@ std::int64_t longest_sum(const Problem& problem, double magnified) {
 
 bool rounding_is_small(const Problem& problem, double magnified, double sigma) {
   const double eps = epsilon(problem.precision), single = eps * magnified;
-  if (single > kSlack * std::max(0.5 * problem.tol, 8 * eps)) return false;
+  if (single > kRoundedBound * std::max(0.5 * problem.tol, 8 * eps)) return false;
   const double growth = kGrowth * std::sqrt(static_cast<double>(std::min(points_of(problem), kMany)));
-  return sigma >= kSafeSigma || single * growth <= kSlack * 0.4 * allowed_error(problem);
+  return sigma >= kSafeSigma || single * growth <= kRoundedBound * 0.4 * allowed_error(problem);
 }
 
 std::int64_t crowd(const Problem& problem, const WindowChoice& window, Crowds crowds) {

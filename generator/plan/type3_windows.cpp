@@ -66,7 +66,7 @@ class Errors {
 };
 
 // Every width at its smallest oversampling factor; of widths with the same factor, only the narrowest.
-std::vector<WindowChoice> windows(Errors& errors, WindowKind kind, double tol) {
+std::vector<WindowChoice> chosen_windows(Errors& errors, WindowKind kind, double tol) {
   std::vector<WindowChoice> out;
   int previous = -1;
   for (int width = kMaxWidth; width >= kMinWidth; --width) {
@@ -88,11 +88,12 @@ double type3_tolerance(const Problem& problem) { return edge_share(problem) * wi
 std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind, double tol) {
   Errors errors(kind, problem.dim);
   std::vector<Type3Windows> out;
-  for (const WindowChoice& choice : windows(errors, kind, tol)) {
+  for (const WindowChoice& choice : chosen_windows(errors, kind, tol)) {
     const double rounded = magnification(choice, problem.dim);
     if (!rounding_is_small(problem, rounded)) continue;
     Type3Windows entry{choice, {}};
-    for (const WindowChoice& window : windows(errors, kind, tol / inner_magnification(choice.sigma, problem.dim)))
+    for (const WindowChoice& window :
+         chosen_windows(errors, kind, tol / inner_magnification(choice.sigma, problem.dim)))
       if (rounding_is_small(problem, rounded * magnification(window, problem.dim))) entry.inner.push_back(window);
     if (!entry.inner.empty()) out.push_back(entry);
   }

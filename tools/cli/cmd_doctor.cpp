@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_text.h"
 #include "base/text.h"
-#include "db/json_text.h"
 #include "fourtune/fourtune.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/machine.h"
@@ -60,7 +60,7 @@ void print_json(const std::vector<Finding>& findings) {
                     {"state", to_string(finding.state)},
                     {"found", finding.found},
                     {"cost", finding.cost}});
-    if (!finding.values.empty()) list.back()["values"] = db::parse_json(finding.values);
+    if (!finding.values.empty()) list.back()["values"] = parse_json(finding.values);
   }
   const nlohmann::ordered_json all{{"version", fourtune_version()}, {"findings", list}};
   fmt::print("{}", json_text(all));

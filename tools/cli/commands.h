@@ -10,6 +10,8 @@ class App;
 
 namespace fourtune::tools {
 
+int run_command_line(int argc, char** argv);  // the exit code
+
 void add_tune(CLI::App& app, const std::string& command_line);  // command_line is stored in the database
 void add_merge(CLI::App& app);
 void add_report(CLI::App& app);

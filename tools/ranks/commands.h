@@ -9,6 +9,8 @@ class App;
 
 namespace fourtune::tools {
 
+int run_ranks_command_line(int argc, char** argv, bool speaks);  // the exit code
+
 // Throws Failure on every rank when the result was wrong on any.
 void add_ranks_run(CLI::App& app);
 void add_ranks_soak(CLI::App& app);

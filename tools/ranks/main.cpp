@@ -1,71 +1,18 @@
 // `fourtune-ranks`: the commands that run on every rank of an mpirun. `fourtune run --ranks N` and the same of tune,
 // soak and bench start it.
-#include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
-#include <string>
 
-#include "fourtune/fourtune.h"
-#include "fourtune/status.h"
-#include "tools/common/errors.h"
 #include "tools/ranks/commands.h"
-
-namespace {
-
-using namespace fourtune::tools;
-
-bool speaks = true;  // one rank does; what fails fails on all of them
-
-int complain(const std::string& message, const std::string& hint, int code) {
-  if (!speaks) return code;
-  fmt::print(stderr, "fourtune-ranks: error: {}\n", message);
-  if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
-  return code;
-}
-
-int work(int argc, char** argv) {
-  CLI::App app("Runs transforms on the ranks of an mpirun.");
-  app.name("fourtune-ranks");
-  app.set_version_flag("--version", std::string("fourtune-ranks ") + fourtune_version());
-  app.require_subcommand(1);
-  add_ranks_run(app);
-  add_ranks_soak(app);
-  add_ranks_bench(app);
-  std::string command_line;
-  for (int i = 0; i < argc; ++i) command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
-  add_ranks_tune(app, command_line);
-  try {
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return speaks ? app.exit(error) : 0;
-    return complain(error.what(), "`fourtune-ranks --help` lists the commands", kExitUsage);
-  } catch (const Failure& error) {
-    return complain(error.what(), error.hint(), kExitFailure);
-  } catch (const UsageError& error) {
-    return complain(error.what(), error.hint(), kExitUsage);
-  } catch (const fourtune::Error& error) {
-    const bool usage = error.status() < fourtune::Status::out_of_memory;
-    const bool plan = error.status() == fourtune::Status::invalid_plan;
-    return complain(error.what(), plan ? "--plan ranks=slabs alone leaves the plan of each rank to the library" : "",
-                    usage ? kExitUsage : kExitFailure);
-  } catch (const std::exception& error) {
-    return complain(error.what(), {}, kExitFailure);
-  }
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  speaks = rank == 0;
-  const int code = work(argc, argv);
+  const bool speaks = rank == 0;  // what fails, fails on all of them
+  const int code = fourtune::tools::run_ranks_command_line(argc, argv, speaks);
   std::fflush(stdout);
   MPI_Finalize();
   return code;

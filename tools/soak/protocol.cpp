@@ -2,13 +2,14 @@
 
 #include <cmath>
 
+#include "base/json_text.h"
 #include "tools/common/errors.h"
 
 namespace fourtune::tools {
 
 using Json = nlohmann::json;
 
-std::string to_line(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string to_line(const Json& message) { return json_line(message) + "\n"; }
 
 // NaN and infinity become null.
 Json from_outcome(const SoakOutcome& outcome) {

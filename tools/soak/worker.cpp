@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/stopwatch.h"
 #include "tools/soak/protocol.h"
@@ -83,7 +84,7 @@ struct SoakWorker::Impl {
       }
     }
     if (read == LinePipe::Read::line) {
-      Answer answer{Json::parse(line, nullptr, false), {}, {}};
+      Answer answer{parse_json(line), {}, {}};
       if (answer.json.is_object()) return answer;
       ended(false);
       return {{}, "exit", "the worker's answer makes no sense"};

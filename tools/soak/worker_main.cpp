@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "runtime/backend_table.h"
 #include "tools/bench/measure/measure.h"
 #include "tools/bench/peers/peers.h"
@@ -112,7 +113,7 @@ void soak_worker_main(const SoakWorkerOptions& options) {
     Json reply;
     try {
       if (!session) session = std::make_unique<SoakSession>(options);
-      reply = session->answer(Json::parse(line));
+      reply = session->answer(parse_json(line));
     } catch (const Error& error) {
       reply = {{"error", status_name(error.status())}, {"message", error.what()}};
     } catch (const std::exception& error) {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/text.h"
-#include "db/json_text.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -19,7 +19,7 @@ constexpr Value kValues[] = {
 }  // namespace
 
 nlohmann::ordered_json device_values(const std::string& state) {
-  const auto stored = db::parse_json(state);
+  const auto stored = parse_json(state);
   nlohmann::ordered_json values;
   if (!stored.is_object()) return values;
   for (const Value& value : kValues)

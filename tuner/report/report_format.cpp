@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/duration.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "tuner/report/json_text.h"
 #include "tuner/report/report.h"
@@ -248,9 +249,7 @@ std::string report_json(const Report& report) {
 
 }  // namespace
 
-std::string json_text(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
-}
+std::string json_text(const nlohmann::ordered_json& json) { return ordered_json_lines(json, 2, Letters::ascii) + '\n'; }
 
 Format format_from(const std::string& name) {
   if (name == "table") return Format::table;

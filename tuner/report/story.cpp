@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "base/json_text.h"
 #include "base/known_devices.h"
-#include "db/json_text.h"
 #include "generator/candidates.h"
 #include "generator/plan/plan.h"
 #include "tuner/session/problem_tuning.h"
@@ -64,7 +64,7 @@ std::vector<StageFloor> stages_of(const db::StoredRun& run, const Problem& probl
 
 // Whether a run's state has a limit other than the power that the plan itself draws (device_sensors.h).
 bool slowed(const std::string& state) {
-  const auto json = db::parse_json(state);
+  const auto json = parse_json(state);
   if (!json.is_object() || !json.contains("limits") || !json["limits"].is_array()) return false;
   return std::any_of(json["limits"].begin(), json["limits"].end(), [](const auto& limit) { return limit != "power"; });
 }

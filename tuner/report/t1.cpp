@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "base/json_text.h"
 #include "fourtune/status.h"
 #include "generator/candidates.h"
 #include "tuner/report/configuration.h"
@@ -50,8 +51,10 @@ std::string t1_text(const Problem& problem, const DeviceTraits& device) {
   Json parameters = Json::array(), names = Json::array();
   std::string all_names;
   for (const auto& [name, known] : values) {
-    parameters.push_back(
-        {{"Name", name}, {"Type", "string"}, {"Values", Json(known).dump()}, {"Default", value_of(untuned, name)}});
+    parameters.push_back({{"Name", name},
+                          {"Type", "string"},
+                          {"Values", ordered_json_line(known)},
+                          {"Default", value_of(untuned, name)}});
     names.push_back(name);
     all_names += (all_names.empty() ? "" : ", ") + name;
   }
@@ -60,7 +63,8 @@ std::string t1_text(const Problem& problem, const DeviceTraits& device) {
   document["ConfigurationSpace"] = {
       {"TuningParameters", parameters},
       {"Conditions",
-       {{{"Parameters", names}, {"Expression", fmt::format("[{}] in {}", all_names, Json(combinations).dump())}}}}};
+       {{{"Parameters", names},
+         {"Expression", fmt::format("[{}] in {}", all_names, ordered_json_line(combinations))}}}}};
   document["KernelSpecification"] = {{"Language", "CUDA"},
                                      {"Device", {{"Name", device.name}}},
                                      {"KernelName", to_token(problem)},
@@ -71,7 +75,7 @@ std::string t1_text(const Problem& problem, const DeviceTraits& device) {
 }
 
 Problem problem_of_t1(std::string_view text) {
-  const Json document = Json::parse(text, nullptr, false);
+  const Json document = parse_ordered_json(text);
   const Json* name = nullptr;
   if (document.is_object() && document.contains("ConfigurationSpace") && document.contains("KernelSpecification") &&
       document["KernelSpecification"].is_object() && document["KernelSpecification"].contains("KernelName"))

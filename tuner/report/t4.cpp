@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "db/json_text.h"
+#include "base/json_text.h"
 #include "db/limits.h"
 #include "fourtune/problem.h"
 #include "fourtune/status.h"
@@ -231,16 +231,16 @@ std::string t4_text(const db::StoreContents& contents, const std::vector<std::st
       document["results"].push_back(std::move(row));
     }
   }
-  return document.dump(1, ' ', false, Tree::error_handler_t::replace) + '\n';
+  return json_lines(document, 1) + '\n';
 }
 
 db::StoreContents contents_of_t4(std::string_view text) {
-  const Tree document = db::parse_json(text);
+  const Tree document = parse_json(text);
   if (!document.is_object() || !document.contains("schema_version") || !document.contains("results"))
     throw Error(Status::invalid_argument, "no results in the format T4: a JSON object with schema_version and results");
   if (document["schema_version"] != kVersion)
     throw Error(Status::invalid_argument, fmt::format("schema_version is {}; this version reads {}",
-                                                      document["schema_version"].dump(), kVersion));
+                                                      json_line(document["schema_version"]), kVersion));
   db::StoreContents contents;
   const Tree sessions =
       reading("metadata", [&] { return document.at("metadata").at("sessions").get<Tree::array_t>(); });

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "base/json_text.h"
 #include "tuner/worker/pipe.h"
 #include "tuner/worker/protocol.h"
 
@@ -69,7 +70,7 @@ int compiler_main(const runtime::Backend& backend, int fd) {
   while (pipe.read(line, -1) == LinePipe::Read::line) {
     Json reply;
     try {
-      reply = compiled(backend, Json::parse(line));
+      reply = compiled(backend, parse_json(line));
     } catch (const std::exception& error) {
       reply = {{"error", "other"}, {"message", error.what()}, {"status", static_cast<int>(Status::internal)}};
     }
@@ -100,7 +101,7 @@ runtime::KernelImage CompilerProcess::compile(const runtime::KernelJob& job, dou
     child_->note_hang_up();
     throw lost("the compiler was lost", false);
   }
-  const Json answer = Json::parse(line, nullptr, false);
+  const Json answer = parse_json(line);
   try {
     if (answer.contains("image"))
       return {from_hex(answer.at("image").get<std::string>()), answer.at("log").get<std::string>()};

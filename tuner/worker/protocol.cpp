@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "base/json_text.h"
+
 // The fields of each message, by name. The functions that the macros define are found by argument-dependent lookup.
 
 template <>
@@ -60,7 +62,7 @@ Json named(const char* operation, const Request& request) {
 
 }  // namespace
 
-std::string to_line(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+std::string to_line(const Json& message) { return json_line(message) + '\n'; }
 
 Json from_traits(const DeviceTraits& traits) { return traits; }
 DeviceTraits to_traits(const Json& json) { return json.get<DeviceTraits>(); }

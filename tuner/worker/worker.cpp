@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/json_text.h"
 #include "tuner/worker/child_process.h"
 #include "tuner/worker/pipe.h"
 #include "tuner/worker/protocol.h"
@@ -81,7 +82,7 @@ struct WorkerProcess::Impl {
       drop(stopping ? "stopped by the user" : "no answer within " + std::to_string(static_cast<int>(timeout)) + " s",
            answer);
     } else {
-      answer.json = Json::parse(line, nullptr, false);
+      answer.json = parse_json(line);
       if (!answer.json.is_object()) {
         answer.status = db::RunStatus::crash;
         drop("the answer makes no sense", answer);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/json_text.h"
 #include "tuner/measure/evaluate.h"
 #include "tuner/worker/compiler_process.h"
 #include "tuner/worker/pipe.h"
@@ -107,7 +108,7 @@ int worker_main(const runtime::Backend& backend, const WorkerSetup& setup) {
   while (pipe.read(line, -1) == LinePipe::Read::line) {
     Json reply;
     try {
-      reply = answer(evaluator, Json::parse(line), fault, pipe);
+      reply = answer(evaluator, parse_json(line), fault, pipe);
     } catch (const std::exception& error) {
       reply = {{"error", "internal"}, {"message", error.what()}};
     }

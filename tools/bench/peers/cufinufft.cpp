@@ -15,6 +15,7 @@
 #include "tools/bench/peers/symbol.h"
 
 namespace fourtune::tools {
+namespace cufinufft_structures {  // which mostly have the names of FINUFFT's
 namespace {
 
 // The fields in the order of the documentation, 2.2.
@@ -205,9 +206,10 @@ class CufinufftPeer final : public PeerLibrary {
 };
 
 }  // namespace
+}  // namespace cufinufft_structures
 
 std::unique_ptr<PeerLibrary> make_cufinufft_peer(void* library, const std::string& path) {
-  return std::make_unique<CufinufftPeer>(library, path);
+  return std::make_unique<cufinufft_structures::CufinufftPeer>(library, path);
 }
 
 }  // namespace fourtune::tools
