@@ -1,4 +1,4 @@
-# Highway's shared library measures the resolution of its clock when it is loaded, which takes 5 ms of each start of a
+# Highway's shared library measures the resolution of its clock when it is loaded, which takes 4 ms of each start of a
 # program. We use few of its functions, so a file with ours takes its place. They ask GCC for features whose names clang
 # does not know. The static archive of the library leaves the choice to who links it.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
