@@ -32,19 +32,7 @@ if(NOT FOURTUNE_SANITIZE)
   target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions are in the program
 endif()
 target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::FOURTUNE_ZSTD
-                      PkgConfig::FOURTUNE_SODIUM ${CMAKE_DL_LIBS})
-# Highway's shared library measures its clock for 5 ms when it is loaded, so two functions of ours take its place. They ask
-# GCC for features whose names clang does not know.
-function(fourtune_link_highway library)
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT FOURTUNE_SANITIZE)
-    target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/portable_targets.cpp)
-    target_include_directories(${library} PRIVATE ${FOURTUNE_HWY_INCLUDE_DIRS})
-    target_link_libraries(${library} PRIVATE fourtune_flags)
-  else()
-    target_link_libraries(${library} PRIVATE PkgConfig::FOURTUNE_HWY)
-  endif()
-endfunction()
-fourtune_link_highway(fourtune)
+                      PkgConfig::FOURTUNE_SODIUM PkgConfig::FOURTUNE_HWY ${CMAKE_DL_LIBS})
 if(TARGET fourtune_untraced)  # cmake/fuzzer.cmake
   target_link_libraries(fourtune PRIVATE fourtune_untraced)
 endif()

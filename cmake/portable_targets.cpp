@@ -6,10 +6,9 @@
 
 namespace hwy {
 namespace {
-std::int64_t disabled = 0;
-}
+std::int64_t disabled = 0, tested = 0;  // tested: by tests, in place of what the processor has
 
-std::int64_t SupportedTargets() {
+std::int64_t detected() {
   std::int64_t targets = HWY_SCALAR;  // Highway's word for the baseline
 #ifdef HWY_SSE2
   targets |= HWY_SSE2;
@@ -26,11 +25,23 @@ std::int64_t SupportedTargets() {
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd"))
     targets |= HWY_AVX3;
 #endif
-  return (targets & ~disabled) != 0 ? targets & ~disabled : HWY_STATIC_TARGET;
+  return targets;
+}
+
+}  // namespace
+
+std::int64_t SupportedTargets() {
+  const std::int64_t targets = (tested != 0 ? tested : detected()) & ~disabled;
+  return targets != 0 ? targets : HWY_STATIC_TARGET;
 }
 
 void DisableTargets(std::int64_t targets) {
   disabled = targets;
+  GetChosenTarget().DeInit();
+}
+
+void SetSupportedTargetsForTest(std::int64_t targets) {
+  tested = targets;
   GetChosenTarget().DeInit();
 }
 
