@@ -74,7 +74,8 @@ TEST(Recipes, ASpreaderOfTheProcessorIsAFamilyAFileAndACall) {
   copy.write(engine, source(engine));
   copy.write(body, source(body));
   const Finished missing = copy.compile(body);
-  EXPECT_EQ(count(missing.err, "'twice' not handled"), 1) << missing.err;
+  EXPECT_NE(missing.code, 0);
+  EXPECT_NE(missing.err.find("'twice' not handled"), std::string::npos) << missing.err;
   const std::string text = source(engine), like = "void spread_atomic(Engine<T>& engine, const Batch<T>& batch);\n";
   copy.write(engine, with_after(text, like, "template <class T>\nvoid spread_twice(Engine<T>&, const Batch<T>&);\n"));
   copy.write(body, with_after(source(body), "switch (family_now_) {\n",
