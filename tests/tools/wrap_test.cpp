@@ -38,6 +38,8 @@ TEST_F(Wrap, ItemsOfListsKeepTheirPlaces) {
   const std::string item = "// 1. " + std::string(100, 'a') + " bbbbbbb cccc";  // 119 columns
   EXPECT_EQ(wrapped(item + " ddd\n//    eeee\n// 2. f\n"), item + "\n//    ddd eeee\n// 2. f\n");
   EXPECT_EQ(wrapped(item + " ddd\n// 2. f\n"), item + "\n//    ddd\n// 2. f\n");
+  const std::string row = "// word  " + std::string(100, 'a') + " bbb cccc";  // 118 columns
+  EXPECT_EQ(wrapped(row + " ddd\n//       eeee\n"), row + "\n//       ddd eeee\n") << "a row of two columns";
 }
 
 TEST_F(Wrap, CommentsBehindCodeGoBelowThemselves) {
