@@ -21,6 +21,7 @@
 #include <variant>
 
 #include "base/fork_safe_mutex.h"
+#include "base/gpu_backends.h"
 #include "base/json_text.h"
 #include "base/text.h"
 #include "base/user_folder.h"
@@ -31,7 +32,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kBackends[] = {"cpu", "cuda", "emulated"};  // those of GPUs follow the processor's
+constexpr std::string_view kProcessor = "cpu";
 constexpr int kVersion = 1;
 constexpr std::size_t kLongest = 64 * 1024, kLongestText = 200;  // bytes
 constexpr double kHighestRate = 1e18, kLongestLaunch = 1;
@@ -98,10 +99,13 @@ class Reader {
  private:
   // Models divide by what every device has.
   void require_numbers(const DeviceTraits& traits) const {
-    const auto* const backend = std::find(std::begin(kBackends), std::end(kBackends), traits.backend);
-    const bool cpu = backend == std::begin(kBackends);
-    if (backend == std::end(kBackends))
-      refuse(fmt::format("its device is of backend '{}', which is none of cpu, cuda and emulated", traits.backend));
+    const bool gpu = generator::is_gpu(traits.backend), cpu = traits.backend == kProcessor;
+    if (!gpu && !cpu) {
+      std::string known(kProcessor);
+      for (const generator::GpuBackend& backend : generator::kGpuBackends)
+        known += fmt::format("{} {}", &backend == std::end(generator::kGpuBackends) - 1 ? " and" : ",", backend.name);
+      refuse(fmt::format("its device is of backend '{}', which is none of {}", traits.backend, known));
+    }
     for (const auto& [key, member] : kNumbers) {
       const std::string_view name = key;
       const bool needed = name == "cores" || (cpu ? name.starts_with("l1_") || name.starts_with("l2_")

@@ -19,8 +19,9 @@ struct Sheet {
 // Shared memory, threads and clusters by compute capability follow the CUDA C++ programming guide's table of technical
 // specifications; the rest is from the vendors' data sheets. All have 65536 registers per multiprocessor.
 constexpr Sheet sheets[] = {
-    {"h200", "NVIDIA H200", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, 60 * MiB, 141 * GiB, 1.98e9, 4.8e12},
-    {"h100", "NVIDIA H100 SXM", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, 50 * MiB, 80 * GiB, 1.98e9, 3.35e12},
+    {"h200", "NVIDIA H200", 90, h200::multiprocessors, 2048, 228 * KiB, h200::shared_per_block, 8, h200::l2_bytes,
+     141 * GiB, h200::clock_hz, h200::memory_bandwidth},
+    {"h100", "NVIDIA H100 SXM", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, h100::l2_bytes, 80 * GiB, 1.98e9, 3.35e12},
     {"b200", "NVIDIA B200", 100, 148, 2048, 228 * KiB, 227 * KiB, 8, 126 * MiB, 180 * GiB, 1.965e9, 8.0e12},
     {"a100", "NVIDIA A100 80GB", 80, 108, 2048, 164 * KiB, 163 * KiB, 1, 40 * MiB, 80 * GiB, 1.41e9, 2.039e12},
     {"v100", "NVIDIA V100", 70, 80, 2048, 96 * KiB, 96 * KiB, 1, 6 * MiB, 16 * GiB, 1.53e9, 0.9e12},

@@ -1,6 +1,7 @@
 // GPUs by name, with values from their data sheets, so that candidates for any of them can be listed on any machine.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,16 @@ namespace fourtune::generator {
 // reaches about 0.9 of it.
 const std::vector<std::string>& known_device_names();
 std::optional<DeviceTraits> known_device(std::string_view name);
+
+// The GPUs on which the planners' prices and thresholds were measured. known_device() has the same numbers.
+namespace h200 {
+inline constexpr int multiprocessors = 132;
+inline constexpr std::int64_t shared_per_block = 227 * 1024, l2_bytes = 60 << 20;
+inline constexpr double clock_hz = 1.98e9, memory_bandwidth = 4.8e12;
+}  // namespace h200
+namespace h100 {
+inline constexpr std::int64_t l2_bytes = 50 << 20;
+}
 
 // What `fourtune calibrate --backend cuda` measured on an NVIDIA H200 (SXM, 132 multiprocessors at 1.98 GHz), the means of
 // two runs whose medians are within 1 % except for copy_near (3 %). known_device("h200") has them.

@@ -6,14 +6,19 @@
 #define NUFFT_P2 (NUFFT_DIM > 2 ? NUFFT_B2 + 2 * NUFFT_PAD : 1)
 #define NUFFT_PAD_Z (NUFFT_DIM > 2 ? NUFFT_PAD : 0)
 
+struct Subproblems {
+  const Task* list;
+  const count* total;
+};
+
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const real* __restrict__ coordinates, const Fold* __restrict__ folds, const count* __restrict__ index,
-                const Task* __restrict__ tasks, const count* __restrict__ task_total, const real2* __restrict__ values,
-                real2* __restrict__ grid, long long m, const Distances distances) {
+                const Subproblems subproblems, const real2* __restrict__ values, real2* __restrict__ grid, long long m,
+                const Distances distances) {
   NUFFT_SHARED(real2, bin);
   dev_follow();
-  if (blockIdx.x >= *task_total) return;
-  const Task task = tasks[blockIdx.x];
+  if (blockIdx.x >= *subproblems.total) return;
+  const Task task = subproblems.list[blockIdx.x];
   const Corner corner = nufft_corner(task);
   values += blockIdx.y * distances.values;
   grid += blockIdx.y * distances.grid;

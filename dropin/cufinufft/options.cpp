@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
+#include "base/known_devices.h"
 #include "dropin/common/interface.h"
 #include "dropin/common/kept_transforms.h"
 #include "dropin/cufinufft/device_memory.h"
@@ -47,15 +49,17 @@ void check_method(const GpuOptionsHead& head, int dim) {
 
 // Bins are advice, because the tuner chooses them; but no method could use bins beyond any multiprocessor's memory.
 void check_bins(const GpuOptionsHead& head, int dim, Precision precision) {
-  constexpr double kMostShared = 232448;  // bytes of shared memory of a block, on compute capability 9.0
+  std::int64_t most = 0;  // bytes of shared memory of a block
+  for (const std::string& name : generator::known_device_names())
+    most = std::max(most, generator::known_device(name)->shared_per_block);
   double bytes = 2.0 * static_cast<double>(real_bytes(precision));
   for (int d = 0; d < dim; ++d) {
     if (head.bin[d] < 0) throw Failure(Code::bad_bins, fmt::format("gpu_binsize of {}: not negative", head.bin[d]));
     bytes *= std::max(head.bin[d], 1);
   }
-  if (head.method >= 2 && bytes > kMostShared)
+  if (head.method >= 2 && bytes > static_cast<double>(most))
     throw Failure(Code::no_shared_memory,
-                  fmt::format("bins of {:.0f} bytes: shared memory has at most {:.0f}", bytes, kMostShared));
+                  fmt::format("bins of {:.0f} bytes: shared memory has at most {}", bytes, most));
 }
 
 }  // namespace

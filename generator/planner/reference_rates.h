@@ -23,7 +23,11 @@ inline constexpr DeviceRates reference_processor = [] {
 
 // An NVIDIA H200. Its traits promise this.
 inline constexpr DeviceRates reference_gpu = h200_rates;
-inline constexpr double reference_gpu_clocks = 132 * 1.98e9, reference_gpu_bandwidth = 4.8e12;
+inline constexpr double reference_gpu_clocks = h200::multiprocessors * h200::clock_hz,
+                        reference_gpu_bandwidth = h200::memory_bandwidth;
+// Bytes per second that its multiprocessors read of shared memory, 128 per clock, at the 1.75 GHz that it keeps when all
+// of them do.
+inline constexpr double reference_gpu_shared = 128 * (h200::multiprocessors * 1.75e9);
 
 // How many times as long this device takes for what it does at rate `here`, where the reference has `reference`. 1 where
 // either was not measured. No further than a factor of 4 either way: prices that were fitted on such another machine

@@ -27,7 +27,7 @@ def tune(problems: str | Sequence[str], seconds: float = 60.0, *, database: Any 
         threads: most threads that a plan may use; None: all.
         progress: True: show a line on stderr; a function: call it with each line; False: be silent.
 
-    Returns one dictionary a problem, with "problem", "winner" (its plan), "seconds", "gain" and others. Transforms
+    Returns one dictionary per problem, with "problem", "winner" (its plan), "seconds", "gain" and others. Transforms
     made before keep their plans. An interrupt (Ctrl-C) keeps every measurement. Raises ValueError for a wrong argument
     or token and RuntimeError when tuning fails.
     """

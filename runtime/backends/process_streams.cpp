@@ -1,3 +1,4 @@
+// The streams of backends that work in the memory of this process: work is done when a call returns.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// Planes of which every rank has whole ones: an FFT of each, with nothing to exchange (plane_ffts.h).
 #include "runtime/backends/cpu/fft/fft.h"
 #include "runtime/distributed/counted_executors.h"
 #include "runtime/distributed/plane_ffts.h"

@@ -217,8 +217,8 @@ TEST(Layers, TheShippedLibraryHasNothingOfTheEmulator) {
   EXPECT_GT(seen, 10);
 }
 
-// Backend::capabilities and the table of generator/plan/gpu_plan.h say what a backend can do, so that a new one needs
-// no edits elsewhere.
+// Backend::capabilities and the table of base/gpu_backends.h say what a backend can do, so that a new one needs no edits
+// elsewhere.
 TEST(Layers, NobodyComparesTheNameOfABackend) {
   const std::string name = "\"(cpu|cuda|emulated);?\"";
   const std::regex compared("[!=]= *" + name + "|" + name + " *[!=]=|(compare|starts_with)\\(" + name);
@@ -234,6 +234,37 @@ TEST(Layers, NobodyComparesTheNameOfABackend) {
         EXPECT_FALSE(std::regex_search(line, compared)) << entry.path() << ": " << line;
     }
   EXPECT_GT(seen, 300);
+}
+
+// Plans of other GPUs would follow a number of one GPU that stands in the code. Comments and texts may have them.
+TEST(Layers, NumbersOfAGpuStandInTheTableOfDevicesOnly) {
+  // Multiprocessors, shared memory, clocks and bandwidths of the GPUs that we measure on.
+  const std::regex number(R"(\b(132|108|148|232448|22[678] ?\* ?1024|1\.98e9|1\.965e9|1\.41e9|4\.8e12|3\.35e12)\b)");
+  const std::regex text(R"("([^"\\]|\\.)*")");
+  const auto may_have_one = [](const std::string& line) {  // because expressions take long
+    constexpr const char* kSigns[] = {"132", "108", "148", "232448", "1024", "e9", "e12"};
+    return std::any_of(std::begin(kSigns), std::end(kSigns),
+                       [&](const char* sign) { return line.find(sign) != std::string::npos; });
+  };
+  const std::set<std::string> tables{"base/known_devices.h", "base/known_devices.cpp",
+                                     "runtime/backends/emulated/emulated_backend.cpp"};
+  std::set<std::string> seen;
+  for (const char* top : {"base", "generator", "templates", "db", "runtime", "dropin", "tuner", "tools"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FOURTUNE_SOURCE_DIR) / top)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".cpp" && extension != ".h" && extension != ".c" && extension != ".cuh") continue;
+      const std::string file = fs::relative(entry.path(), FOURTUNE_SOURCE_DIR).generic_string();
+      std::istringstream lines(read_text(entry.path()));
+      for (std::string line; std::getline(lines, line);) {
+        if (!may_have_one(line)) continue;
+        std::string code = std::regex_replace(line, text, "");
+        code = code.substr(0, code.find("//"));
+        if (!std::regex_search(code, number)) continue;
+        seen.insert(file);
+        EXPECT_TRUE(tables.contains(file)) << file << ": " << line;
+      }
+    }
+  EXPECT_EQ(seen, tables);
 }
 
 TEST(Layers, EveryIncludeOfOursExists) {

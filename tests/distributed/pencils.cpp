@@ -149,11 +149,11 @@ void compare_bits(const std::string& token) {
     EXPECT_TRUE(same_bits(result.first, slabs.first)) << token << ' ' << options.plan;
     EXPECT_TRUE(same_bits(result.second, slabs.second)) << token << " adjoint " << options.plan;
   };
-  constexpr std::array kChunks{"chunks=3,cut=planes", "chunks=2,cut=columns", "chunks=2,cut=batch", "chunks=1"};
+  constexpr std::array kPieces{"chunks=3,cut=planes", "chunks=2,cut=columns", "chunks=2,cut=batch", "chunks=1"};
   std::size_t turn = static_cast<std::size_t>(size_of(MPI_COMM_WORLD));
   for (const Grid& grid : grids()) {
     const int threads = turn % 2 == 0 ? 1 : 3;
-    expect_same(pencils(grid_of(grid) + "," + kChunks[turn++ % kChunks.size()], true, threads));
+    expect_same(pencils(grid_of(grid) + "," + kPieces[turn++ % kPieces.size()], true, threads));
   }
   expect_same(reproducible(2));  // slabs or, on more ranks than planes, pencils
 }

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/known_devices.h"
 #include "fourtune/status.h"
 #include "generator/candidates.h"
+#include "generator/plan/nufft/thresholds.h"
 #include "generator/planner/gpu_fft/program.h"
 #include "generator/planner/gpu_nufft/choices.h"
 #include "generator/window/polynomial.h"
@@ -26,11 +28,11 @@ struct Numbers {
   double clock, bandwidth;
 };
 constexpr Numbers kInvented[] = {
-    {"one slow multiprocessor", 75, 1, 1024, 65536, 48 * KiB, 1, 512 * KiB, GiB, 0.3e9, 2e10},
+    {"one slow multiprocessor", 75, 1, 1024, 32768, 48 * KiB, 1, 512 * KiB, GiB, 0.3e9, 2e10},
     {"seven of an odd size", 80, 7, 1536, 65536, 80 * KiB, 1, 3 * MiB, 5 * GiB, 0.9e9, 1.1e11},
-    {"wide and short of shared memory", 89, 211, 1536, 65536, 64 * KiB, 1, 200 * MiB, 40 * GiB, 2.7e9, 9e11},
+    {"wide and short of shared memory", 89, 211, 1536, 49152, 64 * KiB, 1, 200 * MiB, 40 * GiB, 2.7e9, 9e11},
     {"clusters of four", 90, 61, 2048, 65536, 160 * KiB, 4, 30 * MiB, 24 * GiB, 1.2e9, 2.5e12},
-    {"large in everything", 120, 900, 2048, 65536, 227 * KiB, 16, GiB, 900 * GiB, 3.3e9, 4e13},
+    {"large in everything", 120, 900, 2048, 131072, 227 * KiB, 16, GiB, 900 * GiB, 3.3e9, 4e13},
 };
 
 DeviceTraits invented(const Numbers& numbers) {
@@ -127,6 +129,39 @@ TEST(InventedDevices, EstimatesFollowTheNumbers) {
       EXPECT_NEAR(2 * floor_seconds(plan, problem, twice), floor, 0.05 * floor);
     }
   }
+}
+
+// A batch is cut so that what a chunk needs stays in the cache; subproblems are so short that they fill the device.
+TEST(InventedDevices, ChunksFollowTheCacheAndSubproblemsTheMultiprocessors) {
+  DeviceTraits device = invented(kInvented[3]);
+  const auto chunk = [&](std::int64_t l2) {
+    device.l2_bytes = l2;
+    return default_plan(parse_problem("nufft:type=1,n=540x540,m=170000,prec=f32,tol=1e-6,batch=30"), device).chunk;
+  };
+  EXPECT_LE(chunk(2 * MiB), 1);
+  EXPECT_LT(chunk(2 * MiB), chunk(60 * MiB));
+  EXPECT_LT(chunk(60 * MiB), chunk(400 * MiB));
+  const auto cap = [&](int multiprocessors) {
+    device.multiprocessors = multiprocessors;
+    const Problem problem = parse_problem("nufft:type=1,n=64x64x64,m=250000,prec=f32,tol=1e-5");
+    return default_plan(problem, device).gpu().points.spread_with.cap;
+  };
+  EXPECT_GT(cap(4), cap(900));
+}
+
+TEST(NufftThresholds, AreThoseOfAnH200ForItsLikesAndInProportionForOthers) {
+  using nufft::cached, nufft::filling;
+  for (const char* name : {"h100", "h200"}) {
+    const DeviceTraits device = *known_device(name);
+    EXPECT_EQ(filling(1e5, device.multiprocessors), 1e5) << name;
+    EXPECT_EQ(cached(48e6, device.l2_bytes), 48e6) << name;
+  }
+  EXPECT_DOUBLE_EQ(filling(1e5, 66), 5e4);
+  EXPECT_DOUBLE_EQ(filling(1e5, 264), 2e5);
+  EXPECT_DOUBLE_EQ(cached(50e6, 5 * MiB), 5e6);
+  EXPECT_DOUBLE_EQ(cached(60e6, 120 * MiB), 120e6);
+  EXPECT_EQ(filling(1e5, 0), 1e5) << "unknown";
+  EXPECT_EQ(cached(48e6, 0), 48e6) << "unknown";
 }
 
 }  // namespace

@@ -68,6 +68,26 @@ TEST_F(EmulatedCache, OtherOptionsAreOtherKernels) {
   ::unsetenv("FOURTUNE_EMULATED_QUICK");
 }
 
+TEST_F(EmulatedCache, WhatIsNeitherQuickNorNotIsRefusedByName) {
+  for (const char* unclear : {"yes", "01", "2", "off"}) {
+    ::setenv("FOURTUNE_EMULATED_QUICK", unclear, 1);
+    try {
+      compilations_to_add({adding("one", 1)}, 1);
+      ADD_FAILURE() << unclear << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find("FOURTUNE_EMULATED_QUICK is '" + std::string(unclear)),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  ::setenv("FOURTUNE_EMULATED_QUICK", "0", 1);
+  EXPECT_EQ(compilations_to_add({adding("one", 1)}, 1), 1);
+  ::setenv("FOURTUNE_EMULATED_QUICK", "", 1);
+  EXPECT_EQ(compilations_to_add({adding("one", 1)}, 1), 0);
+  ::unsetenv("FOURTUNE_EMULATED_QUICK");
+}
+
 // Other processes limit the folder, and delete libraries whose kernels still have their names there.
 TEST_F(EmulatedCache, ALibraryThatWasDeletedIsMadeAnew) {
   const KernelSource one = adding("one", 1), two = adding("two", 20);

@@ -14,7 +14,11 @@
 namespace fourtune {
 namespace {
 
+using generator::BufferRef;
 using generator::WindowKind;
+
+constexpr BufferRef kGridRef{BufferRef::Where::workspace, 0, 0}, kFirstRef{BufferRef::Where::first, 0, 0},
+    kSecondRef{BufferRef::Where::second, 0, 0};
 
 // Runs one program after the other, with the same workspaces.
 generator::GpuProgram joined(generator::GpuProgram a, const generator::GpuProgram& b) {
@@ -38,9 +42,6 @@ generator::GpuProgram joined(generator::GpuProgram a, const generator::GpuProgra
 // values that another one still has to read would give errors: blocks and threads run in random order.
 TEST(GridFfts, WorkInTheGridsMemory) {
   using namespace generator::gpu_nufft;
-  using generator::BufferRef;
-  const BufferRef grid{BufferRef::Where::workspace, 0, 0}, first{BufferRef::Where::first, 0, 0},
-      second{BufferRef::Where::second, 0, 0};
   struct Sizes {
     std::array<std::int64_t, 3> fine, n;
     std::int64_t batch = 1;
@@ -67,7 +68,8 @@ TEST(GridFfts, WorkInTheGridsMemory) {
     const auto run = [&](bool to_modes, Way way) {
       const bool save = way == Way::saved;
       spec.save_memory = save, spec.inside_grid = way == Way::inside;
-      auto fft = placed(grid_fft(spec, {}, to_modes), to_modes ? grid : first, to_modes ? second : grid, 1);
+      auto fft =
+          placed(grid_fft(spec, {}, to_modes), to_modes ? kGridRef : kFirstRef, to_modes ? kSecondRef : kGridRef, 1);
       if (save) share_grid(fft, 0, bytes, 1);
       if (save && fine[0] >= 2 * n[0] && sizes.batch == 1) {
         for (const std::int64_t left : fft.workspace_bytes) EXPECT_EQ(left, 0) << "nothing is left";
@@ -78,7 +80,8 @@ TEST(GridFfts, WorkInTheGridsMemory) {
       if (way == Way::inside) {
         for (const std::int64_t left : fft.workspace_bytes) EXPECT_EQ(left, 0);
       }
-      const auto copy = placed(grid_copy(spec, !to_modes), to_modes ? first : grid, to_modes ? grid : second, 1);
+      const auto copy =
+          placed(grid_copy(spec, !to_modes), to_modes ? kFirstRef : kGridRef, to_modes ? kGridRef : kSecondRef, 1);
       auto program = to_modes ? joined(copy, fft) : joined(fft, copy);
       program.workspace_bytes[0] = bytes;
       std::vector<std::complex<double>> in = given, out(count);
@@ -105,9 +108,6 @@ TEST(GridFfts, WorkInTheGridsMemory) {
 // and in the grids' memory, gives the modes times what deconvolution leaves of them.
 TEST(GridFfts, WorkInTheMemoryOfInterleavedGrids) {
   using namespace generator::gpu_nufft;
-  using generator::BufferRef;
-  const BufferRef grid{BufferRef::Where::workspace, 0, 0}, first{BufferRef::Where::first, 0, 0},
-      second{BufferRef::Where::second, 0, 0};
   struct Sizes {
     std::array<std::int64_t, 3> fine, n;
     std::int64_t batch, groups;
@@ -137,9 +137,9 @@ TEST(GridFfts, WorkInTheMemoryOfInterleavedGrids) {
     }
     const auto run = [&](bool inside_there, bool inside_back) {
       spec.sign = 1, spec.inside_grid = inside_there;
-      const auto there = placed(grid_fft(spec, {}, false), first, grid, 1);
+      const auto there = placed(grid_fft(spec, {}, false), kFirstRef, kGridRef, 1);
       spec.sign = -1, spec.inside_grid = inside_back;
-      const auto back = placed(grid_fft(spec, {}, true), grid, second, 1);
+      const auto back = placed(grid_fft(spec, {}, true), kGridRef, kSecondRef, 1);
       for (const auto* one : {inside_there ? &there : nullptr, inside_back ? &back : nullptr})
         if (one)
           for (const std::int64_t left : one->workspace_bytes) EXPECT_EQ(left, 0);

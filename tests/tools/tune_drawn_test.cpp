@@ -143,7 +143,7 @@ TEST(TuneDrawn, WhatDoesNotGoTogetherIsSaid) {
     EXPECT_NE(finished.code, 0);
     return finished.err;
   };
-  EXPECT_NE(error({"--drawn", "fft", "fft:type=c2c,n=8,prec=f32"}).find("not with problems of your own"),
+  EXPECT_NE(error({"--drawn", "fft", "fft:type=c2c,n=8,prec=f32"}).find("not with other problems"),
             std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--seconds", "0"}).find("say how long"), std::string::npos);
   EXPECT_NE(error({"--drawn", "dct"}).find("'dct' is not a kind of problem"), std::string::npos);

@@ -25,7 +25,7 @@ struct Device {
   bool has_counter = true;
 };
 
-// Block 33 uses the least energy, 1 mJ an execute; block 40 is the fastest.
+// Block 33 uses the least energy, 1 mJ per execute; block 40 is the fastest.
 class MeteredExecutor final : public testing::FakeExecutor {
  public:
   MeteredExecutor(const Problem& problem, const generator::Plan& plan, Device& device)

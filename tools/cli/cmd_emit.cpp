@@ -47,7 +47,7 @@ std::string passes_text(const fft::PlannedProgram& planned) {
     const fft::PassSpec& spec = pass.spec;
     text += fmt::format("{}: {}\n  {} tiles of {} values, {} threads{}\n", spec.name, spec.title, fft::tile_count(spec),
                         fft::tile_values(spec), spec.threads,
-                        spec.cluster > 1 ? fmt::format(", {} blocks a tile", spec.cluster) : "");
+                        spec.cluster > 1 ? fmt::format(", {} blocks per tile", spec.cluster) : "");
     for (const fft::Round& round : spec.rounds) {
       const auto names = [&](const std::vector<int>& atoms) {
         std::string list;

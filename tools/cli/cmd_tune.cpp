@@ -78,7 +78,7 @@ std::vector<Problem> problems_of(const TuneArguments& arguments) {
   if (!arguments.misses.empty()) return missed_problems_of(arguments);
   if (!arguments.drawn.empty()) {
     if (!arguments.tokens.empty() || !arguments.file.empty() || !arguments.recorded.empty())
-      throw UsageError("--drawn: not with problems of your own", "it draws the problems");
+      throw UsageError("--drawn: not with other problems", "it draws the problems");
     if (arguments.session.seconds <= 0)
       throw UsageError("--drawn: draws as many problems as the time allows", "say how long: --minutes 30");
     const double megabytes =

@@ -65,7 +65,7 @@ std::vector<Problem> problems_from_file(const std::string& name) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) throw UsageError(fmt::format("{}: no such file", path.string()));
   if (std::filesystem::is_directory(path, error))
-    throw UsageError(fmt::format("{}: is a folder", path.string()), "give a text file with one problem a line");
+    throw UsageError(fmt::format("{}: is a folder", path.string()), "give a text file with one problem per line");
   std::ifstream file(path);
   if (!file) throw UsageError(fmt::format("{}: cannot be read", path.string()));
   std::vector<Problem> problems;

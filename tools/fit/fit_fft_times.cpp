@@ -3,7 +3,7 @@
 //   fit_fft_times measure [SECONDS [THREADS]] < problems.txt > measured.tsv
 //   fit_fft_times fit f32|f64 < measured.tsv
 //
-// measure: one token a line; of each the least time of our families and of FFTW's estimate, on THREADS (by default on
+// measure: one token per line; of each the least time of our families and of FFTW's estimate, on THREADS (by default on
 // one and on two), in microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list
 // --fft` draws tokens.
 // fit: half of the problems are fitted, the other half judges. A time of 0 was not measured. Prints the prices as

@@ -140,21 +140,11 @@ struct DeviceSums::Impl {
     generator::Launch launch;
     launch.grid = {static_cast<std::uint32_t>(shares), static_cast<std::uint32_t>(groups), 1};
     const auto slot = [](int index) { return BufferRef{BufferRef::Where::workspace, index, 0}; };
-    launch.arguments = {slot(x),
-                        slot(y),
-                        slot(z),
-                        BufferRef{BufferRef::Where::first, 0, 0},
-                        slot(table),
-                        slot(parts),
-                        job.terms(),
-                        std::int64_t{job.points.dim},
-                        std::int64_t{sizeof(T) == 4},
-                        std::int64_t{job.type == 2},
-                        job.n[0],
-                        job.n[1],
-                        job.n[2],
-                        std::int64_t{job.order == ModeOrder::fft},
-                        most};
+    const generator::ArgumentStruct terms{{slot(x), slot(y), slot(z), BufferRef{BufferRef::Where::first, 0, 0},
+                                           job.terms(), std::int64_t{job.points.dim}, std::int64_t{sizeof(T) == 4},
+                                           std::int64_t{job.type == 2}, job.n[0], job.n[1], job.n[2],
+                                           std::int64_t{job.order == ModeOrder::fft}, most}};
+    launch.arguments = {terms, slot(table), slot(parts)};
     launch.stage = "direct sums";
     program.launches = {launch};
     return program;

@@ -38,10 +38,16 @@ __device__ inline double sums_mode(long long i, long long n, long long order) {
 __device__ inline double sums_real(const void* array, long long i, long long single) {
   return single ? static_cast<double>(static_cast<const float*>(array)[i]) : static_cast<const double*>(array)[i];
 }
+// The terms of all sums: values at points, which lie within [-most, most], or at the modes of n0 x n1 x n2. Members are
+// in the order of DeviceSums::Impl::program.
+struct Terms {
+  const void *x, *y, *z, *values;
+  long long count, dim, single, modes, n0, n1, n2, order;
+  double most;
+};
 extern "C" __global__ void __launch_bounds__(256, 2)
-    direct_sums(const void* x, const void* y, const void* z, const void* values, const double* outputs, double* sums,
-                long long count, long long dim, long long single, long long modes, long long n0, long long n1,
-                long long n2, long long order, double most) {
+    direct_sums(const Terms terms, const double* outputs, double* sums) {
+  const double most = terms.most;
   SUMS_SHARED(double, shared);
   double high[SUMS_GROUP][3], low[SUMS_GROUP][3];
   double re[SUMS_GROUP], re_low[SUMS_GROUP], im[SUMS_GROUP], im_low[SUMS_GROUP];
@@ -56,28 +62,29 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     }
   }
   bool beyond = false;
-  for (long long j = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; j < count;
+  for (long long j = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; j < terms.count;
        j += static_cast<long long>(gridDim.x) * 256) {
     double a[3] = {0, 0, 0};
-    if (modes) {
-      const long long row = dim > 1 ? sums_quotient(j, n0) : 0, plane = dim > 2 ? sums_quotient(row, n1) : 0;
-      a[0] = sums_mode(j - row * n0, n0, order);
-      if (dim > 1) a[1] = sums_mode(row - plane * n1, n1, order);
-      if (dim > 2) a[2] = sums_mode(plane, n2, order);
+    if (terms.modes) {
+      const long long row = terms.dim > 1 ? sums_quotient(j, terms.n0) : 0,
+                      plane = terms.dim > 2 ? sums_quotient(row, terms.n1) : 0;
+      a[0] = sums_mode(j - row * terms.n0, terms.n0, terms.order);
+      if (terms.dim > 1) a[1] = sums_mode(row - plane * terms.n1, terms.n1, terms.order);
+      if (terms.dim > 2) a[2] = sums_mode(plane, terms.n2, terms.order);
     } else {
-      a[0] = sums_real(x, j, single);
-      if (dim > 1) a[1] = sums_real(y, j, single);
-      if (dim > 2) a[2] = sums_real(z, j, single);
+      a[0] = sums_real(terms.x, j, terms.single);
+      if (terms.dim > 1) a[1] = sums_real(terms.y, j, terms.single);
+      if (terms.dim > 2) a[2] = sums_real(terms.z, j, terms.single);
 #pragma unroll
       for (int d = 0; d < 3; ++d) beyond = beyond || a[d] > most || a[d] < -most;
     }
-    const double v = sums_real(values, 2 * j, single), w = sums_real(values, 2 * j + 1, single);
+    const double v = sums_real(terms.values, 2 * j, terms.single), w = sums_real(terms.values, 2 * j + 1, terms.single);
 #pragma unroll
     for (int i = 0; i < SUMS_GROUP; ++i) {
       double turns = 0, rest = 0, s, c;
 #pragma unroll
       for (int d = 0; d < 3; ++d)
-        if (d < dim) sums_turn(a[d], high[i][d], low[i][d], turns, rest);
+        if (d < terms.dim) sums_turn(a[d], high[i][d], low[i][d], turns, rest);
       sincospi(2 * ((turns - rint(turns)) + rest), &s, &c);
       sums_add(re[i], re_low[i], v * c - w * s);
       sums_add(im[i], im_low[i], v * s + w * c);

@@ -1,3 +1,4 @@
+// The drawings of the page that html.h describes, as SVG.
 #include <fmt/format.h>
 
 #include <algorithm>

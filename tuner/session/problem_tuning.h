@@ -1,4 +1,5 @@
-// Tunes one problem of a session: untuned default and incumbents, search, interleaved finals, verdict.
+// Tunes one problem of a session: untuned default and incumbents, search, interleaved finals, verdict. Finals and verdict
+// are in finals.cpp, the rest is in problem_tuning.cpp.
 #pragma once
 
 #include <deque>

@@ -1,3 +1,4 @@
+// The names of a session's steps.
 #include "tuner/session/session.h"
 
 namespace fourtune::tuner {

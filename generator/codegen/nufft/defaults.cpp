@@ -7,9 +7,9 @@ namespace fourtune::generator::nufft {
 namespace {
 
 constexpr double kLowDensity = 0.3, kVeryLowDensity = 0.03;  // points per cell
-// With fewer points than this, fewer launches sort faster.
+// With fewer points than this on an H200, fewer launches sort faster.
 constexpr double kManyPoints = 3e5;
-constexpr double kHeldPoints = 1 << 21;  // the f32 values of this many points, 16 MB, stay in the L2 cache
+constexpr double kHeldPoints = 1 << 21;  // the f32 values of this many points, 16 MB, stay in the L2 cache of an H200
 
 int lanes_for(int width) { return width <= 4 ? 4 : width <= 8 ? 8 : 16; }
 
@@ -17,12 +17,12 @@ double points_of(const Shape& shape, double density) {
   return density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
 }
 
-// Few points: makes subproblems so small that they fill a large device (about 2000 warps), but gives each warp at least
-// 32 points. A long subproblem is a sequential chain that nothing overlaps: 16 384 clustered points on 112 x 112 cells
+// Few points: makes subproblems so small that they fill the device (an H200 by about 2000 warps), but gives each warp at
+// least 32 points. A long subproblem is a sequential chain that nothing overlaps: 16 384 clustered points on 112 x 112 cells
 // took 29 us in subproblems of 512 points, and 9 us in subproblems of 64 (H200).
 void fill_device(const Shape& shape, double density, Parameters& p) {
-  const double warps =
-      shape.dim == 2 && shape.width <= 4 ? 4096 : 2048;  // narrow windows have fewer cells to add to the grid
+  const bool narrow = shape.dim == 2 && shape.width <= 4;  // has fewer cells to add to the grid
+  const double warps = shape.filling(narrow ? 4096 : 2048);
   const double fair = points_of(shape, density) / warps * p.warps;
   int cap = 32 * p.warps;
   while (cap < fair) cap *= 2;
@@ -30,7 +30,7 @@ void fill_device(const Shape& shape, double density, Parameters& p) {
 }
 
 Placement placement_for(const Shape& shape, double density) {
-  if (points_of(shape, density) >= kManyPoints) return Placement::two_level;
+  if (points_of(shape, density) >= shape.filling(kManyPoints)) return Placement::two_level;
   return Placement::scatter;
 }
 
@@ -53,12 +53,13 @@ void set_matrix(const Shape& shape, Parameters& p) {
 }
 
 // Whether there are too few points to keep all multiprocessors busy with long subproblems.
-bool few_points(const Shape& shape, double density) { return points_of(shape, density) < 1e5; }
+bool few_points(const Shape& shape, double density) { return points_of(shape, density) < shape.filling(kFewPoints); }
 
 // Values that exceed the cache are written slice by slice, unless a slice would have too few points per cell.
 void set_slice(const Shape& shape, Interpolate family, double density, Parameters& p) {
   const bool f32 = shape.precision == Precision::f32;
-  const double cells = static_cast<double>(shape.fine[0] * shape.fine[1]), held = f32 ? kHeldPoints : kHeldPoints / 2;
+  const double cells = static_cast<double>(shape.fine[0] * shape.fine[1]),
+               held = shape.cached(f32 ? kHeldPoints : kHeldPoints / 2);
   if (shape.dim != 2 || points_of(shape, density) < 1.999 * held) return;  // about 2; the density is rounded
   if (!f32 && (family == Interpolate::matrix ? cells > held : shape.width > 4)) return;
   p.slice = static_cast<int>(std::min(std::max(held, cells / 4), 1e9));

@@ -31,7 +31,7 @@ void Kernels::emit_published(GpuProgram& program, const Arrays& arrays, std::int
                                      more, block, false));
   std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kRecords, folds_at(m)),
                                         work(arrays, kIndex)};
-  if (by_tasks) arguments.insert(arguments.end(), {work(arrays, kTasks), task_total(arrays, m)});
+  if (by_tasks) arguments.emplace_back(ArgumentStruct{{work(arrays, kTasks), task_total(arrays, m)}});
   arguments.insert(arguments.end(), {arrays.values, arrays.grid, m, distances(m, cells)});
   double stencil = 1;
   for (int d = 0; d < shape_.dim; ++d) stencil *= shape_.width;

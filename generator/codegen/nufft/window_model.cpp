@@ -11,12 +11,12 @@ namespace fourtune::generator::nufft {
 // f64: 4370 with tiles of 16 x 16 (model: 4060), 3340 with 16 x 12 (3460), 3570 with 13 x 13 (3470), 4130 with 11 x 11
 // (4580), 7640 with 10 x 9 (8180).
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share) {
-  constexpr double kCache = 48e6;  // bytes of a grid that stays in the L2 cache
+  constexpr double kCache = 48e6;  // bytes of a grid that stays in the L2 cache of an H200
   const bool f32 = shape.precision == Precision::f32;
   const double w = shape.width, planes = static_cast<double>(shape.fine[2]);
   const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1]) * planes;
   const double bin = 1.0 * with.bin[0] * with.bin[1], tile = (with.bin[0] + w - 1) * (with.bin[1] + w - 1);
-  const double near = cells * (f32 ? 8 : 16) <= kCache ? 1 : 0.55;
+  const double near = cells * (f32 ? 8 : 16) <= shape.cached(kCache) ? 1 : 0.55;
   const double point = (f32 ? 30 : 34) + (f32 ? 3.6 : 5) * std::ceil(tile / (32 * with.warps)) * w * with.warps;
   // A window also finishes the planes between its points, but it restarts after long gaps and in every subproblem.
   const double in_column = points * bin / (cells * share);  // points per plane

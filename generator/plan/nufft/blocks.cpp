@@ -5,8 +5,10 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-constexpr std::int64_t kWarpsRoom = 200 * 1024;       // bytes that warps share; wide windows leave room for fewer
-constexpr std::int64_t kGroupWarpsRoom = 100 * 1024;  // the same for Spread::points of a group
+// Bytes that warps share, 200 of 227 KiB on an H200; wide windows leave room for fewer warps.
+std::int64_t warps_room(const Shape& shape) { return shape.shared_bytes * 200 / 227; }
+// Half of it for Spread::points of a group.
+std::int64_t group_warps_room(const Shape& shape) { return warps_room(shape) / 2; }
 
 int divided_up(int a, int b) { return (a + b - 1) / b; }
 int rounded_up(int a, int b) { return divided_up(a, b) * b; }
@@ -74,7 +76,7 @@ PointsBlock spread_points_block(const Shape& shape, const Parameters& p) {
   // A multiple of 16 bytes per warp keeps every warp's part aligned.
   block.stage = rounded_up(block.numbers * 33 + shape.dim * 32 * 4 / real, vector_of(shape));
   const std::int64_t each = static_cast<std::int64_t>(block.stage) * real;
-  block.warps = fitting_warps(4, each, kWarpsRoom);
+  block.warps = fitting_warps(4, each, warps_room(shape));
   block.shared_bytes = block.warps * each;
   return block;
 }
@@ -104,7 +106,7 @@ Block interpolate_block(const Shape& shape, const Parameters& p, Interpolate fam
   Block block;
   block.stage = rounded_up(numbers, vector);
   const std::int64_t each = static_cast<std::int64_t>(block.stage) * real;
-  block.warps = tiled ? p.warps : fitting_warps(p.warps, each, kWarpsRoom);
+  block.warps = tiled ? p.warps : fitting_warps(p.warps, each, warps_room(shape));
   const std::int64_t tile = tiled ? (padded_bin(shape, p) * 2 + vector - 1) / vector * vector : 0;
   block.shared_bytes = tile * real + block.warps * each;
   return block;
@@ -125,7 +127,7 @@ GroupBlock spread_group_block(const Shape& shape, const Parameters& p, Spread fa
   const bool tiled = family == Spread::tile_owned;
   GroupBlock block = group_block(shape, size, 2 * size + shape.dim * shape.width);
   // Without a tile the room decides; with one there is one warp.
-  set_warps(block, shape, tiled ? 1 : 4, tiled ? padded_bin(shape, p) * block.pieces * 16 : 0, kGroupWarpsRoom);
+  set_warps(block, shape, tiled ? 1 : 4, tiled ? padded_bin(shape, p) * block.pieces * 16 : 0, group_warps_room(shape));
   return block;
 }
 
@@ -133,7 +135,7 @@ GroupBlock interpolate_group_block(const Shape& shape, const Parameters& p, Inte
   const bool tiled = family == Interpolate::tiled;
   const int w = shape.width, dim = shape.dim;
   GroupBlock block = group_block(shape, size, std::max(2 * size, dim * w + (tiled ? 1 : dim)));
-  set_warps(block, shape, p.warps, tiled ? padded_bin(shape, p) * block.pieces * 16 : 0, kWarpsRoom);
+  set_warps(block, shape, p.warps, tiled ? padded_bin(shape, p) * block.pieces * 16 : 0, warps_room(shape));
   return block;
 }
 

@@ -6,6 +6,7 @@
 
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
+#include "generator/plan/nufft/thresholds.h"
 
 namespace fourtune::generator::nufft {
 
@@ -24,11 +25,15 @@ struct Shape {
   bool agreed = false;
   bool whole_cells = true;  // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
   // The device that runs the kernels (shape_on); an H200 if nothing else is known.
-  std::int64_t shared_bytes = 227 * 1024;  // largest shared memory of a block
-  int multiprocessors = 132;
+  std::int64_t shared_bytes = h200::shared_per_block;  // largest shared memory of a block
+  std::int64_t l2_bytes = h200::l2_bytes;
+  int multiprocessors = h200::multiprocessors;
 
   int real_bytes() const { return precision == Precision::f32 ? 4 : 8; }
   std::int64_t cells() const { return fine[0] * fine[1] * fine[2]; }
+  // Thresholds of an H200 for this device (thresholds.h).
+  double filling(double of_h200) const { return nufft::filling(of_h200, multiprocessors); }
+  double cached(double of_h200) const { return nufft::cached(of_h200, l2_bytes); }
 };
 
 // The shape of a grid of `fine` cells for a problem on a device; the rest keeps its default. Traits that are 0 are
@@ -41,6 +46,7 @@ inline Shape shape_on(const DeviceTraits& device, const Problem& problem, const 
   shape.precision = problem.precision;
   shape.width = width;
   if (device.shared_per_block > 0) shape.shared_bytes = device.shared_per_block;
+  if (device.l2_bytes > 0) shape.l2_bytes = device.l2_bytes;
   if (device.multiprocessors > 0) shape.multiprocessors = device.multiprocessors;
   return shape;
 }

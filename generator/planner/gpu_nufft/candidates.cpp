@@ -23,8 +23,8 @@ constexpr double kMemoryShare = 0.8;  // share of the device's memory
 constexpr std::size_t kMostPlans = 20000;
 constexpr double kSigmas[] = {2.0, 1.5, 1.25, 1.75, 1.375};
 constexpr int kLeastSigma = 1200;  // in thousandths; below it, deconvolution factors grow large
-// Bytes of grids, and of what their FFT needs, that fill the device and stay in its L2 cache: more of them take memory
-// and save little.
+// Bytes of grids, and of what their FFT needs, that fill an H200 and stay in its L2 cache: more of them take memory and
+// save little.
 constexpr double kChunkBytes = 40e6, kTwoBytes = 56e6;  // two transforms may have the latter
 constexpr double kAsFast = 1.03;                        // times the least estimate that the model does not tell from it
 constexpr double kLittle = 16e6;                        // bytes that are not worth a slower plan
@@ -98,8 +98,9 @@ int usual_chunk(Plan plan, const Problem& problem, const DeviceTraits& traits, i
     return gpu_nufft_estimate(plan, problem, traits).bytes;
   };
   if (problem.batch == 1) return 1;
-  const double one = std::max(1.0, bytes(2) - bytes(1)), most = 2 * one <= kTwoBytes ? 2 * one : 0;
-  const auto fitting = static_cast<std::int64_t>(std::max(kChunkBytes, most) / one);
+  const auto cached = [&](double of_h200) { return nufft::cached(of_h200, traits.l2_bytes); };
+  const double one = std::max(1.0, bytes(2) - bytes(1)), most = 2 * one <= cached(kTwoBytes) ? 2 * one : 0;
+  const auto fitting = static_cast<std::int64_t>(std::max(cached(kChunkBytes), most) / one);
   const std::int64_t groups = std::clamp<std::int64_t>(fitting / group, 1, 64 / group);
   const std::int64_t chunks = (problem.batch + groups * group - 1) / (groups * group);
   const std::int64_t even = (problem.batch + chunks - 1) / chunks;
@@ -281,7 +282,7 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
   if (problem.points == PointClass::cluster)
     for (GpuPointsChoice& choice : choices)
       for (nufft::Parameters* with : {&choice.spread_with, &choice.interp_with})
-        with->slice = std::min(with->slice, 1 << 20);
+        with->slice = std::min(with->slice, static_cast<int>(std::min(nufft::cached(1 << 20, traits.l2_bytes), 1e9)));
   out.push_back(choices.front());
   if (problem.type == 3) return out;
   const nufft::Shape shape = shape_of(problem, traits, plan.window.fine, plan.window.width);

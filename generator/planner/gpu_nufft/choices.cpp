@@ -11,6 +11,7 @@ namespace fourtune::generator::gpu_nufft {
 namespace {
 
 using nufft::Interpolate;
+using nufft::kFewPoints;
 using nufft::Order;
 using nufft::Parameters;
 using nufft::Placement;
@@ -83,7 +84,8 @@ GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double 
 // single points, 1928 points of w = 6 twice 39 us and, by padded bins, 15; 24 975 points of w = 8 in 2D 19.6 and 12.8.
 bool is_little(const Shape& shape, double points) {
   const double additions = points * shape.width * shape.width * (shape.dim == 3 ? shape.width : 1);
-  return shape.dim == 3 ? additions <= 3e6 : shape.dim == 2 && shape.width >= 5 && additions <= 1.6e6;
+  return shape.dim == 3 ? additions <= shape.filling(3e6)
+                        : shape.dim == 2 && shape.width >= 5 && additions <= shape.filling(1.6e6);
 }
 
 std::vector<Spread> spread_families(const Shape& shape, double density, bool little) {
@@ -94,7 +96,7 @@ std::vector<Spread> spread_families(const Shape& shape, double density, bool lit
   if (density < kSparse && shape.width <= 9) return {points, tile_owned, window, tile_atomic};
   if (shape.dim == 1 && density < kThin) return {points, tile_owned, window, tile_atomic};
   const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1]);
-  if (shape.dim == 1 || density < kThin || (shape.width <= 4 && points_here >= kFairlyMany) || little)
+  if (shape.dim == 1 || density < kThin || (shape.width <= 4 && points_here >= shape.filling(kFairlyMany)) || little)
     return {tile_owned, window, points, tile_atomic};
   return {window, tile_owned, points, tile_atomic};
 }
@@ -105,7 +107,7 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
   const int w = shape.width;
   const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
   if (shape.dim == 3) {
-    if (points_here < kFewPoints && density >= kThin && w <= 8) return {tiled, points, window, matrix};
+    if (points_here < shape.filling(kFewPoints) && density >= kThin && w <= 8) return {tiled, points, window, matrix};
     if (density < kSparse)
       return w <= (f32 ? 6 : 7) || little ? std::vector{points, window, tiled, matrix}
                                           : std::vector{window, points, matrix};
@@ -121,8 +123,8 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
   if (shape.dim == 1) return {tiled, points, window};
   if (!f32 && w >= 7) return {matrix, tiled, points, window};
-  return f32 && points_here >= kFewPoints ? std::vector{points, tiled, matrix, window}
-                                          : std::vector{tiled, points, matrix, window};
+  return f32 && points_here >= shape.filling(kFewPoints) ? std::vector{points, tiled, matrix, window}
+                                                         : std::vector{tiled, points, matrix, window};
 }
 
 }  // namespace

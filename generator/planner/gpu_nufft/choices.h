@@ -18,8 +18,6 @@ enum class Lead { spread, interpolate };
 // Points per cell below which tiles are mostly empty (kThin), and below which there is hardly one point per tile
 // (kSparse).
 inline constexpr double kThin = 0.3, kSparse = 0.03;
-// With fewer points there is not enough parallel work and only latency matters: use many small subproblems.
-inline constexpr double kFewPoints = 1e5;
 
 // The share of the grid in which the points of a class lie. No class: uniform.
 double share_of(std::optional<PointClass> points, int dim);

@@ -19,7 +19,7 @@ using nufft::Spread;
 constexpr double kLaunch = 3e-6;                         // seconds
 constexpr double kFftShare = 0.7;                        // share of the bandwidth that FFT kernels reach
 constexpr double kOtherRadices = 1.2;                    // factor for lengths that are not powers of two
-constexpr double kCache = 48e6;                          // largest grid in bytes that stays in the L2 cache
+constexpr double kCache = 48e6;                          // largest grid in bytes that stays in the L2 cache of an H200
 constexpr double kMostLine = 8192, kMostStrided = 1024;  // longest lines along x, and others, of one FFT kernel
 
 // Speed of this device relative to the measured one: by its traits, and by its rates where it is calibrated.
@@ -48,13 +48,15 @@ struct Gridding {
   std::array<double, 3> fine{1, 1, 1};
   double points = 0;
   double share = 1;  // share of the grid that has points
+  std::int64_t l2_bytes = h200::l2_bytes;
   double cells() const { return fine[0] * fine[1] * fine[2]; }
   double stencil() const { return std::pow(width, dim); }
   double complex_bytes() const { return 2.0 * static_cast<double>(real_bytes(precision)); }
   bool f32() const { return precision == Precision::f32; }
+  double cache() const { return nufft::cached(kCache, l2_bytes); }  // bytes of the largest grid that stays in it
   nufft::Shape shape() const {
     nufft::Shape out;
-    out.dim = dim, out.precision = precision, out.width = width;
+    out.dim = dim, out.precision = precision, out.width = width, out.l2_bytes = l2_bytes;
     for (std::size_t d = 0; d < 3; ++d) out.fine[d] = static_cast<std::int64_t>(fine[d]);
     return out;
   }
@@ -88,22 +90,22 @@ double tile_cells(const Gridding& g, const nufft::Parameters& with) {
 // Tiles that blocks load, each with its margin: from the cache, or from grids that do not fit it (16 transforms of 1.92
 // million points on 180x270x270 and 256x384x384 cells, H200: 2.1 to 2.7 TB/s).
 double load_seconds(const Gridding& g, const nufft::Parameters& with) {
-  const bool cached = g.cells() * g.complex_bytes() * with.group <= kCache;
+  const bool cached = g.cells() * g.complex_bytes() * with.group <= g.cache();
   return tile_cells(g, with) * g.complex_bytes() / (cached ? 8e12 : 2.5e12);
 }
 
 // Several transforms at once: 128 bytes of shared memory per clock, a share of the weights, and the cells that leave a
 // tile.
 double group_spread_seconds(const Gridding& g, Spread family, const nufft::Parameters& with) {
-  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 20e-12 / with.group;
-  const double near = g.cells() * g.complex_bytes() * with.group <= kCache ? 1 : 0.55;
+  const double shared = g.complex_bytes() / reference_gpu_shared, weights = 20e-12 / with.group;
+  const double near = g.cells() * g.complex_bytes() * with.group <= g.cache() ? 1 : 0.55;
   if (family == Spread::points)
     return g.points * (weights + 10e-12 + g.stencil() * g.complex_bytes() / 16 / (225e9 * near));
   return g.points * (weights + 8e-12 + 2.6 * g.stencil() * shared) +
          tile_cells(g, with) * g.complex_bytes() / (2e12 * near);
 }
 double group_interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
-  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 20e-12 / with.group;
+  const double shared = g.complex_bytes() / reference_gpu_shared, weights = 20e-12 / with.group;
   if (family == Interpolate::points) return g.points * (weights + 6e-12 + 2.5 * g.stencil() * shared);
   return g.points * (weights + 4e-12 + 1.3 * g.stencil() * shared) + load_seconds(g, with);
 }
@@ -112,7 +114,8 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
   if (with.group > 1) return group_spread_seconds(g, family, with);
   const bool f32 = g.f32();
   const double w = g.width, stencil = g.stencil();
-  const double near = g.cells() * g.complex_bytes() <= kCache ? 1 : 0.55;  // reductions inside the cache, or beyond it
+  const double near =
+      g.cells() * g.complex_bytes() <= g.cache() ? 1 : 0.55;  // reductions inside the cache, or beyond it
   switch (family) {
     case Spread::window:
       if (g.dim == 3) return nufft::window_spread_seconds(g.shape(), with, g.points, g.share);
@@ -164,14 +167,14 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
     case Interpolate::gm_sort:
       break;
   }
-  const double sorted = with.order == nufft::Order::caller && g.cells() * bytes > kCache ? 3 : 1;
+  const double sorted = with.order == nufft::Order::caller && g.cells() * bytes > g.cache() ? 3 : 1;
   // Sparse points do not share the lines that they read. With many points, these lines are not in the cache, and every
   // slice reads the whole grid.
-  const bool many = with.slice > 0 || g.points * bytes > kCache / 2;
+  const bool many = with.slice > 0 || g.points * bytes > g.cache() / 2;
   const double rows = std::pow(g.width, g.dim - 1);
   const double density = g.points / std::max(1.0, g.cells());
   const double alone = many && g.dim == 2 && f32 && density > 0.3 ? 0 : std::exp(-4 * density);
-  const double again = with.slice > 0 ? g.cells() * bytes / (g.cells() * bytes <= kCache ? 8e12 : 3e12) : 0;
+  const double again = with.slice > 0 ? g.cells() * bytes / (g.cells() * bytes <= g.cache() ? 8e12 : 3e12) : 0;
   const double point = g.dim == 3   ? (f32 ? 1.0 : 1.6) * stencil
                        : g.dim == 2 ? (f32 ? (many ? 28 + 0.3 * stencil : 14 + 0.45 * stencil) : 25 + 1.2 * stencil)
                                     : (f32 ? 27 : 50);
@@ -181,7 +184,7 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
 
 // Values larger than the cache are written in random order, whatever the kernel does before.
 double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
-  const bool beyond = g.points * g.complex_bytes() > kCache && with.slice == 0;
+  const bool beyond = g.points * g.complex_bytes() > g.cache() && with.slice == 0;
   return std::max(interpolating_seconds(g, family, with), beyond ? g.points * (g.f32() ? 57e-12 : 63e-12) : 0.0);
 }
 
@@ -232,7 +235,7 @@ struct Parts {
   double grids = 0;  // bytes per transform
 };
 
-Parts parts_of(const Plan& plan, const Problem& problem) {
+Parts parts_of(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   Parts out;
   std::array<double, 3> modes{1, 1, 1}, fine{1, 1, 1}, held{1, 1, 1};
   const int dim = problem.dim;
@@ -255,6 +258,7 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
     out.spread =
         out.interp = {dim, plan.window.width, problem.precision, fine, m, gpu_nufft::share_of(problem.points, dim)};
   }
+  out.spread.l2_bytes = out.interp.l2_bytes = traits.l2_bytes;
   out.fft = fft_of(plan.gpu().fft, dim, modes, fine, held, out.spread.complex_bytes());
   // In one dimension, between the grids of a type 3, and where a line takes two kernels, the FFT needs a workspace.
   const bool long_lines = fine[0] > kMostLine || fine[1] > kMostStrided || fine[2] > kMostStrided;
@@ -267,7 +271,7 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
 
 Cost gpu_nufft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const Speed speed(traits);
-  const Parts parts = parts_of(plan, problem);
+  const Parts parts = parts_of(plan, problem, traits);
   const GpuPointsChoice& points = plan.gpu().points;
   const double batch = static_cast<double>(problem.batch);
   const double chunk = static_cast<double>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
@@ -292,10 +296,10 @@ Cost gpu_nufft_estimate(const Plan& plan, const Problem& problem, const DeviceTr
 
 double gpu_nufft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const Speed speed(traits);
-  const Parts parts = parts_of(plan, problem);
+  const Parts parts = parts_of(plan, problem, traits);
   const double batch = static_cast<double>(problem.batch);
   // Multiply-adds at a rate of 128 (f64: 64) per clock and multiprocessor.
-  const double rate = 132 * 1.98e9 * speed.compute * (problem.precision == Precision::f32 ? 128 : 64);
+  const double rate = reference_gpu_clocks * speed.compute * (problem.precision == Precision::f32 ? 128 : 64);
   const auto side = [&](const Gridding& g) {
     const double flops = 2 * g.stencil() * g.points / rate;
     const double bytes = (g.points * 1.5 * g.complex_bytes()) / speed.bandwidth;

@@ -12,12 +12,15 @@ using nufft::Shape;
 using nufft::Spread;
 
 // Shared memory per block that lets two interpolation blocks, or four spreading blocks (of one warp), be resident at
-// once.
-constexpr std::int64_t kInterpolateBytes = 113 * 1024, kSpreadBytes = 56 * 1024;
+// once: the largest block leaves 1 KiB of a multiprocessor's memory to the system, as every other one does.
+std::int64_t share_of_memory(const Shape& shape, int blocks) { return (shape.shared_bytes + 1024) / blocks - 1024; }
+std::int64_t interpolate_bytes(const Shape& shape) { return share_of_memory(shape, 2); }
+std::int64_t spread_bytes(const Shape& shape) { return share_of_memory(shape, 4); }
 
 // The most bytes of a group's grids, which have to be there at once, untuned. 12 transforms of 6.8 M radial points on
 // 336x336x240 cells take 9.67 ms one by one and 8.51 in groups of 4, which need 1.6 GB in place of 0.4.
-constexpr double kGroupBytes = 64e6, kCachedBytes = 40e6;
+constexpr double kGroupBytes = 64e6;
+constexpr double kCachedBytes = 40e6;  // of grids that stay in the L2 cache of an H200
 
 // Bytes of a padded bin of `group` grids.
 std::int64_t tile_bytes(const Shape& shape, const std::array<int, 3>& bin, int group) {
@@ -56,10 +59,10 @@ std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const Shap
   const bool tiled = spreads ? choice.spread == Spread::tile_owned : choice.interp == Interpolate::tiled;
   own.group = group, own.run = 1;
   if (tiled && !spreads)
-    own.warps = shape.dim == 2 || tile_bytes(shape, own.bin, group) > kInterpolateBytes / 2 ? 8 : 4;
+    own.warps = shape.dim == 2 || tile_bytes(shape, own.bin, group) > interpolate_bytes(shape) / 2 ? 8 : 4;
   // Uses larger bins than for one grid: sharing cells in a tile outweighs the smaller number of resident blocks.
   if (tiled && !spreads && shape.dim == 2) own.bin = {std::max(own.bin[0], 24), std::max(own.bin[1], 24), 1};
-  if (tiled) shrink(shape, own, group, spreads ? kSpreadBytes : kInterpolateBytes);
+  if (tiled) shrink(shape, own, group, spreads ? spread_bytes(shape) : interpolate_bytes(shape));
   other.bin = own.bin;
   if (!why_not(out, shape).empty()) return {};
   GpuPointsChoice both = out;
@@ -73,13 +76,13 @@ GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lea
   const bool spreads = lead == Lead::spread;
   const std::vector<int> groups = groups_of(shape, batch);
   const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
-  if (groups.empty() || shape.dim == 1 || density * cells < kFewPoints) return choice;
+  if (groups.empty() || shape.dim == 1 || density * cells < shape.filling(nufft::kFewPoints)) return choice;
   const double grid = cells * 2 * static_cast<double>(real_bytes(shape.precision));
   // Four of eight where eight grids are beyond the cache, or their tiles keep blocks away. H100, f32: 801 733 points of
   // w = 4 on 1296x560 cells, 12 transforms, take 350 us in groups of 4 and 362 of 8, of w = 6 on 1512x540 50 and 70 us
   // for each transform.
   int group = groups.front();
-  if (group == 8 && (8 * grid > kCachedBytes || shape.width > 5)) group = 4;
+  if (group == 8 && (8 * grid > shape.cached(kCachedBytes) || shape.width > 5)) group = 4;
   if (group * grid > kGroupBytes) return choice;
   if (shape.dim == 2 && (shape.width > 6 || density < kThin)) return choice;
   GpuPointsChoice tiled = choice;

@@ -14,6 +14,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/text.h"
 #include "db/digest.h"
 #include "embedded_texts.h"
 #include "fourtune/status.h"
@@ -38,8 +39,13 @@ std::string compiler() {
 
 // Whether what need not be optimised is not, as in most runs of tools/check.
 bool hurried() {
-  const char* wanted = std::getenv("FOURTUNE_EMULATED_QUICK");
-  return wanted && *wanted && *wanted != '0';
+  const char* set = std::getenv("FOURTUNE_EMULATED_QUICK");
+  const std::string_view wanted = set ? set : "";
+  if (!wanted.empty() && wanted != "0" && wanted != "1")
+    throw Error(Status::invalid_argument,
+                fmt::format("FOURTUNE_EMULATED_QUICK is '{}'; 1 compiles kernels without optimisation, 0 with it",
+                            text::shown(wanted, 100)));
+  return wanted == "1";
 }
 
 std::vector<std::string> flags(const CompileOptions& options) {

@@ -190,7 +190,7 @@ void draw_spreading(const Measured& results, std::vector<Panel>& panels) {
         const auto wanted = [=](const Problem& p) { return p.type == type && p.dim == dim && clustered(p) == cluster; };
         const char* name = type == 1 ? "spreading" : "interpolation";
         Panel panel{fmt::format("Figure {}: {}D {}, {}", type + 1, dim, name, distribution_of(cluster)),
-                    "fine grid, cells a side",
+                    "fine grid, cells per side",
                     "ns per point",
                     {}};
         add_curves(panel, results, kernel_and_sort, ", total", cells, wanted);

@@ -135,8 +135,8 @@ std::int64_t registers_of(int radix, Precision precision) {
 
 // Number of blocks that leave this many registers to each thread; a quarter of the registers belongs to a quarter of
 // the warps.
-std::int64_t resident_with(std::int64_t registers, int threads) {
-  const std::int64_t warps = 16384 / ((registers + 7) / 8 * 8 * 32) * 4;
+std::int64_t resident_with(std::int64_t registers, int threads, const DeviceTraits& device) {
+  const std::int64_t warps = device.registers_per_multiprocessor / 4 / ((registers + 7) / 8 * 8 * 32) * 4;
   return warps / ((threads + 31) / 32);
 }
 
@@ -163,7 +163,8 @@ void consider(std::optional<InOne>& best, const Radices& radices, std::int64_t m
     const std::int64_t tiles = (arrays.neighbours + lines - 1) / lines * arrays.others;
     const double moved = traffic * (arrays.contiguous ? 1 : sectors_over(value * lines));
     for (int threads = 32; threads <= 1024; threads += 32) {
-      const std::int64_t blocks = std::min({resident_with(registers, threads), std::int64_t{2048} / threads,
+      const std::int64_t blocks = std::min({resident_with(registers, threads, device),
+                                            std::int64_t{device.threads_per_multiprocessor} / threads,
                                             device.shared_per_multiprocessor / (shared + 1024)});
       if (blocks < 1) break;
       const std::int64_t resident = std::min(blocks, (tiles + processors - 1) / processors);

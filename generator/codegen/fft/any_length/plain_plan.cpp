@@ -209,12 +209,18 @@ std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t prod
 }
 bool is_even(std::int64_t tile) { return tile % 2 == 0; }
 
-// Adds the kernels of one dimension.
-void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
-  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
+// Neighbours that fill cache lines.
+std::int64_t run_of(const EmitOptions& options) { return options.precision == Precision::f32 ? 16 : 8; }
+
+// The radices of each kernel of one dimension, and what its tiles follow from.
+struct LineKernels {
+  std::vector<std::vector<int>> groups;
+  std::int64_t most_values = 8192, beside = 0;  // per tile; neighbours along x
+  bool one_along_x = false, short_real = false, two_blocks = false;
+};
+LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int d) {
+  const std::int64_t run = run_of(options);
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
-  if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
-  if (n == 1) return;
   const std::int64_t most = d == 0 ? most_line(options) : most_strided;
   const bool by_primes = plan.order == Order::primes;
   const std::int64_t longest = n <= most ? most : 512;
@@ -223,7 +229,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   // Groups of radices need more kernels than factors do where radices are large: 243000 = 15 15 15 9 8 is 486 500.
   if (!by_primes && groups.size() > 2)
     if (auto two = two_kernels_of(n, longest); !two.empty()) groups = std::move(two);
-  std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
+  std::int64_t most_values = 8192, beside = run;
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
   // Threads that hold short real lines find their places in rows of half spectra, which are shorter, value by value: on
@@ -242,6 +248,16 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     if (const auto pair = two_radices(n);
         !pair.empty() && (!by_primes || primes_ascend(pair)))  // as many values per thread as the larger DFT has
       groups = {pair}, most_values = 16384, beside = pair[1] <= 16 && options.n[0] % (2 * run) == 0 ? 2 * run : run;
+  return {std::move(groups), most_values, beside, one_along_x, !short_real.empty(), !two_blocks.empty()};
+}
+
+// Adds the kernels of one dimension.
+void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
+  const std::int64_t run = run_of(options);
+  const std::int64_t n = options.n[static_cast<std::size_t>(d)];
+  if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
+  if (n == 1) return;
+  const auto [groups, most_values, beside, one_along_x, short_real, two_blocks] = kernels_of_line(plan, options, d);
   std::int64_t left = n;
   for (const auto& group : groups) {
     Kernel kernel;
@@ -264,12 +280,12 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const bool small_tiles = two_radices && values_of(options) / 1024 >= 8 * options.device.multiprocessors;
     const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
     const std::int64_t held = one_along_x && group.size() == 1 ? lines_of_thread(n) : 0;  // lines of a thread
-    const std::int64_t wanted = held > 0              ? held * threads_of_short(n, options.precision)
-                                : d > 0 && !tiny      ? beside
-                                : along               ? run
-                                : !short_real.empty() ? std::max<std::int64_t>(8, 640 / product)
-                                : small_tiles         ? (1024 / product + 3) / 4 * 4
-                                                      : std::max<std::int64_t>(1, 2048 / product);
+    const std::int64_t wanted = held > 0         ? held * threads_of_short(n, options.precision)
+                                : d > 0 && !tiny ? beside
+                                : along          ? run
+                                : short_real     ? std::max<std::int64_t>(8, 640 / product)
+                                : small_tiles    ? (1024 / product + 3) / 4 * 4
+                                                 : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
     const std::int64_t most_on_line = std::min(2 * run, most_values / 2 / product);
@@ -292,13 +308,13 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
       values *= more;
     }
     w.threads = threads_for(values, group);
-    if (!two_blocks.empty())
+    if (two_blocks)
       w.threads = threads_of_two, w.registers = registers_of_two;
     else if (one_along_x && n > 8192)
       w.threads = threads_of_long_line(n, group, options.precision).value_or(w.threads);
     if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
     if (one_along_x) {
-      w.coalesce = !short_real.empty() || (two_radices && !small_tiles)
+      w.coalesce = short_real || (two_radices && !small_tiles)
                        ? Coalesce::none
                        : coalesce_of(group, n, options.precision, small_tiles ? 128 : 64);
       // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the tile's
@@ -316,7 +332,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const bool tight = exchanged > options.device.shared_per_block;
     // Lets two blocks be resident, or makes one block fit at all.
     if (tight || (d == 0 ? product : values / 2) > 4096) w.parts = Parts::apart;
-    w.store = by_primes ? Store::place : Store::sorted;
+    w.store = plan.order == Order::primes ? Store::place : Store::sorted;
     w.to = Target::out;
     plan.kernels.push_back(kernel);
   }

@@ -87,7 +87,9 @@ PlannedPass Planner::pass(int k) {
   spec.exchange = w.exchange;
   spec.banks = w.banks;
   spec.max_registers = w.registers;
-  if (w.registers) spec.blocks_per_multiprocessor = std::max(1, 65536 / (w.threads * w.registers));
+  if (w.registers)
+    spec.blocks_per_multiprocessor =
+        std::max(1, options_.device.registers_per_multiprocessor / (w.threads * w.registers));
   spec.twiddles = w.twiddle == TwiddleForm::table      ? Twiddles::powers
                   : w.twiddle == TwiddleForm::computed ? Twiddles::computed
                                                        : Twiddles::fast;

@@ -1,3 +1,4 @@
+// The kernels of a gridder: the portable ones, in whose place the vectorised ones of each table are put (tables.h).
 #include <fmt/format.h>
 #include <hwy/targets.h>
 
