@@ -33,8 +33,8 @@ if(NOT FOURTUNE_SANITIZE)
 endif()
 target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::FOURTUNE_ZSTD
                       PkgConfig::FOURTUNE_SODIUM ${CMAKE_DL_LIBS})
-# Highway's shared library measures its clock for 5 ms when it is loaded, so two functions of ours take its place. They ask
-# GCC for features whose names clang does not know.
+# Highway's shared library measures its clock for 5 ms when it is loaded, so two functions of ours take its place. They
+# ask GCC for features whose names clang does not know.
 function(fourtune_link_highway library)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT FOURTUNE_SANITIZE)
     target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/portable_targets.cpp)
@@ -53,8 +53,8 @@ if(FOURTUNE_FFTW)
                                          PkgConfig::FOURTUNE_FFTWF)
 endif()
 
-# A static archive is not linked here, so programs that link it need what it uses: in the build the files that were found
-# here, after an installation what fourtuneConfig.cmake finds there, under the names that it gives.
+# A static archive is not linked here, so programs that link it need what it uses: in the build the files that were
+# found here, after an installation what fourtuneConfig.cmake finds there, under the names that it gives.
 set(FOURTUNE_STATIC_MODULES libhwy libzstd libsodium)
 set(FOURTUNE_STATIC_FILES "")
 set(files ${SQLite3_LIBRARIES} ${FOURTUNE_HWY_LINK_LIBRARIES} ${FOURTUNE_ZSTD_LINK_LIBRARIES}

@@ -21,8 +21,8 @@ double overlap(const KernelParameters& with, int resident, const FftCosts& costs
   return 1 / (1 + costs.alone / blocks + costs.few_warps / warps);
 }
 
-// The number of exchanges between threads, and how many neighbours in memory threads load and store at once along x: the
-// distance of the values that one thread holds; 0: x is not in the round, or an exchange arranges the values.
+// The number of exchanges between threads, and how many neighbours in memory threads load and store at once along x:
+// the distance of the values that one thread holds; 0: x is not in the round, or an exchange arranges the values.
 struct Rounds {
   int exchanges = 0;
   double load_chunk = 0, store_chunk = 0;
@@ -135,9 +135,9 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
          direction(run_efficiency(write_bytes, costs) * whole(write_bytes)) * (scattered_store ? costs.scattered : 1);
 }
 
-// Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters of
-// that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a cluster is
-// slower.
+// Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
+// of that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a
+// cluster is slower.
 double exchange_seconds(const KernelParameters& with, const Rounds& rounds, double bytes, const DeviceTraits& device,
                         const FftCosts& costs) {
   const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
@@ -199,8 +199,8 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   if (waves > 1) memory /= std::min(1.0, fill * 1.5);
   // Each block waits for memory, for barriers, and for the operations of a thread one after the other.
   const double steps = work / static_cast<double>(elements(plan)) * g.elements_per_thread;
-  // Such threads leave room for few others: 0.6 to 0.9 of the time were predicted without this. In f64 more than 42 values do
-  // not fit the registers (radix 59: 1.5 KB of each thread are spilled), and a block waits for them.
+  // Such threads leave room for few others: 0.6 to 0.9 of the time were predicted without this. In f64 more than 42
+  // values do not fit the registers (radix 59: 1.5 KB of each thread are spilled), and a block waits for them.
   const bool spills = plan.precision == Precision::f64 && g.elements_per_thread > 42;
   const bool crowds = spills || (plan.precision == Precision::f32 && g.elements_per_thread > 32);
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) +

@@ -192,8 +192,8 @@ std::string compiled_text(const generator::KernelSource& kernel, const std::stri
   return text + fmt::format("FOURTUNE_ENTRY({0}, {0}::{1})\n", name, kernel.entry);
 }
 
-// Compiles and links in one call. -nostdlib leaves out the C++ library, which no kernel uses, in a third of the linker's
-// time, and the sanitizers' libraries, in whose place the hooks stand.
+// Compiles and links in one call. -nostdlib leaves out the C++ library, which no kernel uses, in a third of the
+// linker's time, and the sanitizers' libraries, in whose place the hooks stand.
 void compile_library(const std::string& texts, const std::string& names, const CompileOptions& options,
                      const fs::path& file) {
   const fs::path folder = file.parent_path();

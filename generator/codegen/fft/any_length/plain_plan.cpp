@@ -27,7 +27,8 @@ std::int64_t most_line(const EmitOptions& options) {
   std::int64_t lines = options.batch;
   for (std::size_t d = 1; d < options.n.size(); ++d) lines *= options.n[d];
   const std::int64_t held = 512 * most_held(options.precision), n = options.n[0];
-  // Radices of which a round would leave a thread two DFTs where registers have room for one do not fill a block either.
+  // Radices of which a round would leave a thread two DFTs where registers have room for one do not fill a block
+  // either.
   bool fills = 2 * lines >= options.device.multiprocessors;
   if (fills && n > 8192 && n <= held)
     fills = !radices_of_two_blocks(options).empty() ||
@@ -296,9 +297,10 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
     if (one_along_x) {
       w.coalesce = short_real ? Coalesce::none : coalesce_of(group, n, options.precision);
-      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the tile's
-      // lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with both, 31 x 300000
-      // 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain 5 % by.
+      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the
+      // tile's lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with
+      // both, 31 x 300000 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain
+      // 5 % by.
       const bool power_of_two = (n & (n - 1)) == 0;
       if (options.type == FftType::c2r && (group.size() > 1 || !power_of_two))
         w.coalesce = group.size() > 1 || w.coalesce == Coalesce::load ? Coalesce::none

@@ -18,8 +18,8 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Up to this many points, one thread keeps what it located (16 to 32 bytes of a point are touched) and places it from the
-// cache instead of locating twice.
+// Up to this many points, one thread keeps what it located (16 to 32 bytes of a point are touched) and places it from
+// the cache instead of locating twice.
 constexpr std::int64_t kKeptPoints = 65536;
 
 bool is_grouped(PointOrder order) { return order == PointOrder::permuted || order == PointOrder::indexed; }
