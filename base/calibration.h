@@ -1,5 +1,5 @@
-// What `fourtune calibrate` measured on a device, as a file: cost models take the rates, and `explain`, `plan` and `emit`
-// can ask for a device that is not in this machine. The format is in docs/design/calibration.md.
+// What `fourtune calibrate` measured on a device, as a file: cost models take the rates, and `explain`, `plan` and
+// `emit` can ask for a device that is not in this machine. The format is in docs/design/calibration.md.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ struct Calibration {
   std::string program;  // that measured: "fourtune 0.7.0"
 };
 
-// Where this user's calibrations are: $FOURTUNE_CALIBRATIONS, else the folder "devices" of the user's data. Empty: there
-// are none, as FOURTUNE_CALIBRATIONS is empty or there is no home.
+// Where this user's calibrations are: $FOURTUNE_CALIBRATIONS, else the folder "devices" of the user's data. Empty:
+// there are none, as FOURTUNE_CALIBRATIONS is empty or there is no home.
 std::filesystem::path calibration_folder();
 // The name of a device's file, made of backend, name and instruction set: "cpu-intel-r-xeon-r-processor-avx512.json".
 std::string calibration_name(const DeviceTraits& traits);

@@ -26,8 +26,8 @@ namespace h100 {
 inline constexpr std::int64_t l2_bytes = 50 << 20;
 }
 
-// What `fourtune calibrate --backend cuda` measured on an NVIDIA H200 (SXM, 132 multiprocessors at 1.98 GHz), the means of
-// two runs whose medians are within 1 % except for copy_near (3 %). known_device("h200") has them.
+// What `fourtune calibrate --backend cuda` measured on an NVIDIA H200 (SXM, 132 multiprocessors at 1.98 GHz), the means
+// of two runs whose medians are within 1 % except for copy_near (3 %). known_device("h200") has them.
 inline constexpr DeviceRates h200_rates = [] {
   DeviceRates rates;
   rates.flops32 = 63.8e12, rates.flops64 = 33.2e12;
@@ -37,8 +37,8 @@ inline constexpr DeviceRates h200_rates = [] {
   rates.launch = 0.774e-6;
   return rates;
 }();
-// The same of an NVIDIA H100 (SXM, 132 multiprocessors at 1.98 GHz, HBM3), the means of two GPUs within 1 % of each other
-// except for copy_near (4 %).
+// The same of an NVIDIA H100 (SXM, 132 multiprocessors at 1.98 GHz, HBM3), the means of two GPUs within 1 % of each
+// other except for copy_near (4 %).
 inline constexpr DeviceRates h100_rates = [] {
   DeviceRates rates;
   rates.flops32 = 63.5e12, rates.flops64 = 33.1e12;
@@ -50,8 +50,8 @@ inline constexpr DeviceRates h100_rates = [] {
 }();
 // The date of that measurement; empty for GPUs of which only the data sheet is known.
 std::string known_device_date(std::string_view name);
-// The rates above of the GPU that these traits are of, by its name, multiprocessors, clock and memory; all 0 for others:
-// parts of a GPU, and those of its name with slower memory.
+// The rates above of the GPU that these traits are of, by its name, multiprocessors, clock and memory; all 0 for
+// others: parts of a GPU, and those of its name with slower memory.
 DeviceRates known_rates(const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

@@ -46,8 +46,8 @@ class ArrayPlaces {
   std::array<std::vector<std::int64_t>, most_dimensions> primes_;
 };
 
-// Whether the layouts are those of order=transposed or untransposed: that array is dense with the last dimension fastest,
-// the other one has its default layout.
+// Whether the layouts are those of order=transposed or untransposed: that array is dense with the last dimension
+// fastest, the other one has its default layout.
 bool is_transposed(const Problem& fft);
 bool is_untransposed(const Problem& fft);
 

@@ -32,8 +32,8 @@ Enum parse_enum(std::string_view key, std::string_view value, std::initializer_l
   bad(key, value, "allowed are " + names);
 }
 
-// Parses numbers such as 256x256x256, at least 1, one for each dimension that this kind may have. Returns how many there
-// are.
+// Parses numbers such as 256x256x256, at least 1, one for each dimension that this kind may have. Returns how many
+// there are.
 int parse_sizes(Kind kind, std::string_view key, std::string_view value,
                 std::array<std::int64_t, most_dimensions>& sizes) {
   const auto parts = text::split(value, 'x');

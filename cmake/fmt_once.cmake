@@ -1,5 +1,5 @@
-# fourtune_format: {fmt} for our sources. It is compiled once instead of in every file, where it took a third to a half of
-# the time. It has a separate namespace, so that a program which links our static library may use any other fmt. The
+# fourtune_format: {fmt} for our sources. It is compiled once instead of in every file, where it took a third to a half
+# of the time. It has a separate namespace, so that a program which links our static library may use any other fmt. The
 # bodies are those of fmt 9 (Debian 12); other versions stay header-only. The package's own targets stay as they are: a
 # project that includes ours (docs/link.md) may use them too.
 add_library(fourtune_format INTERFACE)

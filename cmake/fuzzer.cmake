@@ -1,6 +1,6 @@
-# Fuzz targets beside the tests of GCC's address sanitizer build, so that a check compiles the library once for both. clang's
-# libFuzzer runs them. It learns from tests/fuzz/trace.cpp which blocks of code an input reaches, because GCC counts
-# nothing itself: it calls a function in each block.
+# Fuzz targets beside the tests of GCC's address sanitizer build, so that a check compiles the library once for both.
+# clang's libFuzzer runs them. It learns from tests/fuzz/trace.cpp which blocks of code an input reaches, because GCC
+# counts nothing itself: it calls a function in each block.
 set(fourtune_trace -fsanitize-coverage=trace-pc,trace-cmp)
 # That function in other programs, and those for comparisons that the address sanitizer does not bring.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/untraced.c CONTENT [[

@@ -3,7 +3,8 @@
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fourtune)
 
-# fourtune_install_library(TARGET EXPORT SUFFIX): a shared library, whose link without a version is for those who compile.
+# fourtune_install_library(TARGET EXPORT SUFFIX): a shared library, whose link without a version is for those who
+# compile.
 function(fourtune_install_library target export suffix)
   install(TARGETS ${target} EXPORT ${export} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           COMPONENT fourtune_library${suffix} NAMELINK_COMPONENT fourtune_development${suffix})

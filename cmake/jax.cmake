@@ -1,4 +1,5 @@
-# libfourtune_jax.so, which compiled JAX programs call (python/native). It lies beside libfourtune.so and finds it there.
+# libfourtune_jax.so, which compiled JAX programs call (python/native). It lies beside libfourtune.so and finds it
+# there.
 add_library(fourtune_jax MODULE python/native/jax_ffi.cpp python/native/kept_plans.cpp)
 target_include_directories(fourtune_jax SYSTEM PRIVATE third_party/xla_ffi)
 target_link_libraries(fourtune_jax PRIVATE fourtune fourtune_format fourtune_flags)

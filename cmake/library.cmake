@@ -41,8 +41,8 @@ if(FOURTUNE_FFTW)
                                          PkgConfig::FOURTUNE_FFTWF)
 endif()
 
-# A static archive is not linked here, so programs that link it need what it uses: in the build the files that were found
-# here, after an installation what fourtuneConfig.cmake finds there, under the names that it gives.
+# A static archive is not linked here, so programs that link it need what it uses: in the build the files that were
+# found here, after an installation what fourtuneConfig.cmake finds there, under the names that it gives.
 set(FOURTUNE_STATIC_MODULES libhwy libzstd libsodium)
 set(FOURTUNE_STATIC_FILES "")
 set(files ${SQLite3_LIBRARIES} ${FOURTUNE_HWY_LINK_LIBRARIES} ${FOURTUNE_ZSTD_LINK_LIBRARIES}

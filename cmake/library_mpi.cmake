@@ -1,5 +1,5 @@
-# libfourtune_mpi: the library with transforms over many ranks. It contains all of libfourtune, whose insides it needs and
-# which libfourtune does not show, so that programs link one of the two.
+# libfourtune_mpi: the library with transforms over many ranks. It contains all of libfourtune, whose insides it needs
+# and which libfourtune does not show, so that programs link one of the two.
 add_library(fourtune_mpi SHARED ${objects} $<TARGET_OBJECTS:fourtune_runtime_distributed>)
 add_library(fourtune::fourtune_mpi ALIAS fourtune_mpi)
 set_target_properties(fourtune_mpi PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}

@@ -1,5 +1,5 @@
-# Debian packages, one of each component of cmake/install.cmake: `cpack -G DEB` in a build folder. tools/packages makes them,
-# has lintian look at them and uses them.
+# Debian packages, one of each component of cmake/install.cmake: `cpack -G DEB` in a build folder. tools/packages makes
+# them, has lintian look at them and uses them.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()

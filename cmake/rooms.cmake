@@ -1,6 +1,6 @@
-# The floor plan of docs/design/README.md as targets. A room is one folder. Its headers are found through a folder of links in
-# the build, which belongs to the target. A file can include the headers of its room and of the rooms that this room
-# names, by paths from the root of the sources; any other include does not compile.
+# The floor plan of docs/design/README.md as targets. A room is one folder. Its headers are found through a folder of
+# links in the build, which belongs to the target. A file can include the headers of its room and of the rooms that this
+# room names, by paths from the root of the sources; any other include does not compile.
 #
 #   fourtune_room(generator/window USES base PRIVATE fourtune_format)
 #

@@ -4,7 +4,8 @@
 //   1. A kernel is found only under the digest of text, options and target (kernel_digest).
 //   2. What find() returns matches its stored checksum; a row that does not match is removed, not returned.
 //   3. Nothing is loaded from or stored in a file that others than the user and root can write (trusted_file.h).
-//   4. After a put or flush the compressed images together are within the store's limit; the least recently used go first.
+//   4. After a put or flush the compressed images together are within the store's limit; the least recently used go
+//      first.
 // The store is a cache: when the database cannot be read or written, why() says so, and kernels are kept in memory for
 // this process. Many processes, and all their threads, may use it.
 #pragma once

@@ -50,8 +50,8 @@ struct LayerReport {
   std::shared_ptr<const Pack> pack;  // null: a database
 };
 
-// Where in a pack the neighbours of a problem are: plans of this kin whose size differs by at most `reach`. The distance
-// of an entry is at least the difference in size.
+// Where in a pack the neighbours of a problem are: plans of this kin whose size differs by at most `reach`. The
+// distance of an entry is at least the difference in size.
 struct Near {
   std::string kin;
   double size = 0;

@@ -21,8 +21,8 @@
 
 namespace fourtune::db {
 
-// Everything that a database says, of one moment, also while it is being written. Rows that are not what was written are
-// left out and counted.
+// Everything that a database says, of one moment, also while it is being written. Rows that are not what was written
+// are left out and counted.
 struct StoreContents {
   std::vector<StoredSession> sessions;
   std::vector<StoredRun> runs;          // each belongs to one of the sessions
@@ -36,8 +36,8 @@ struct MergedStores {
   std::size_t sessions = 0, runs = 0, verdicts = 0;  // that the output did not have
   std::vector<MergeConflict> conflicts;              // sorted by problem; other winners than the chosen one
 };
-// Writes to `out`, which is made if it is missing. Where inputs (and `out`) have different winners for one problem in one
-// environment, the policy decides as it does for packs; a verdict that another input went on from is no candidate.
+// Writes to `out`, which is made if it is missing. Where inputs (and `out`) have different winners for one problem in
+// one environment, the policy decides as it does for packs; a verdict that another input went on from is no candidate.
 // MergePolicy::first depends on the order and is refused: Error{invalid_option}. Throws StoreError.
 MergedStores merge_stores(const std::filesystem::path& out, std::span<const StoreContents> inputs,
                           MergePolicy policy = MergePolicy::newest);

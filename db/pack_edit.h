@@ -1,5 +1,6 @@
-// What is done with packs before they are written: made from databases, merged, compared, divided and cut. All functions
-// are pure: the same inputs give the same contents, on any machine and in any order where nothing else is said.
+// What is done with packs before they are written: made from databases, merged, compared, divided and cut. All
+// functions are pure: the same inputs give the same contents, on any machine and in any order where nothing else is
+// said.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,8 @@ namespace fourtune::db {
 
 inline constexpr std::size_t kAllRunnersUp = std::numeric_limits<std::size_t>::max();
 
-// Two environments are of the same device when backend, device, isa and traits are equal: driver, compiler and libraries
-// may differ. A pack that these functions made has one winner for each problem and device.
+// Two environments are of the same device when backend, device, isa and traits are equal: driver, compiler and
+// libraries may differ. A pack that these functions made has one winner for each problem and device.
 bool is_same_device(const Environment& a, const Environment& b) noexcept;
 
 // Whether the plans of this problem in this environment are taken.
@@ -37,9 +38,9 @@ struct DatabasePlans {
   std::vector<PackPlan> plans;
   std::size_t passed_over = 0;  // winners that cannot be placed or have line breaks, with their runners-up
 };
-// The winner of every problem in every environment, rank 0, and the runners-up behind it. A runner-up was not compared in
-// turns: its time is the median of its samples, its interval is 1 and its rounds are 0. Everything is of one moment, also
-// while other processes write the file. Throws StoreError.
+// The winner of every problem in every environment, rank 0, and the runners-up behind it. A runner-up was not compared
+// in turns: its time is the median of its samples, its interval is 1 and its rounds are 0. Everything is of one moment,
+// also while other processes write the file. Throws StoreError.
 DatabasePlans from_database(const TuningStore& store, const FromDatabase& options);
 
 // The plans that `keep` takes. A kernel stays unless it is for a target of which no plan is left.
@@ -54,8 +55,8 @@ const char* to_string(MergePolicy) noexcept;
 // Throws Error{invalid_option} with a list of the names.
 MergePolicy merge_policy_from(std::string_view name);
 
-// Whether the policy prefers one of two accounts of plans for one problem on one device to the other: a winner goes before
-// a runner-up, ties by the plan's text. MergePolicy::first says nothing here.
+// Whether the policy prefers one of two accounts of plans for one problem on one device to the other: a winner goes
+// before a runner-up, ties by the plan's text. MergePolicy::first says nothing here.
 bool is_preferred(const PackPlan& a, const PackPlan& b, MergePolicy policy);
 
 struct MergeOptions {

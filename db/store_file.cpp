@@ -70,8 +70,8 @@ SchemaObjects schema_objects(const Database& database) {
   return objects;
 }
 
-// One digest per version, of what `schema_objects` finds in a new database. Making one to compare with takes SQLite about as
-// long as everything else that opening a file needs.
+// One digest per version, of what `schema_objects` finds in a new database. Making one to compare with takes SQLite
+// about as long as everything else that opening a file needs.
 constexpr std::array<std::string_view, 5> kSchemaDigests{
     "7914b5b15c86c3c3e16a4a10d340a82ec4c97d2874474a800c413a1d93078f7a",
     "811ebb714acf2199b9d56e492b18e8dd796da42348e9991e3b29cd85f34531fd",

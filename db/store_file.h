@@ -17,8 +17,8 @@ namespace fourtune::db {
 inline constexpr std::int64_t kApplicationId = 0x4654554e;  // "FTUN"
 // The version that this build writes: that of the last section of schema.sql.
 std::int64_t schema_version();
-// A digest of the names and texts of all tables and indices of a version, from a database made for it; and the one that is
-// known beforehand, which is what files are compared with (empty: none is known).
+// A digest of the names and texts of all tables and indices of a version, from a database made for it; and the one that
+// is known beforehand, which is what files are compared with (empty: none is known).
 std::string schema_digest(std::int64_t version);
 std::string_view known_schema_digest(std::int64_t version);
 

@@ -18,8 +18,8 @@ using Frequency = std::array<std::int64_t, most_dimensions>;  // -n/2 <= k < n/2
 // Convolves images of one size with one filter, in place. Images are in host memory (backends cpu and emulated).
 class Convolution {
  public:
-  // n: the sizes, x fastest, as a token has them ("256x256"). filter(k) is the factor of frequency k, that is the DFT of
-  // what images are convolved with. Throws fourtune::Error.
+  // n: the sizes, x fastest, as a token has them ("256x256"). filter(k) is the factor of frequency k, that is the DFT
+  // of what images are convolved with. Throws fourtune::Error.
   Convolution(const std::string& n, const std::function<std::complex<double>(const Frequency&)>& filter,
               const Options& options = {});
   // Replaces the image (n values) by its convolution.

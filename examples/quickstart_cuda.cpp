@@ -1,5 +1,5 @@
-// The smallest useful program on a GPU: a two-dimensional type-1 transform of arrays in its memory, checked against the sum
-// it stands for. Needs the CUDA runtime. Ends with 77 where there is no GPU.
+// The smallest useful program on a GPU: a two-dimensional type-1 transform of arrays in its memory, checked against the
+// sum it stands for. Needs the CUDA runtime. Ends with 77 where there is no GPU.
 #include <cuda_runtime.h>
 #include <fourtune/transform.h>
 

@@ -44,7 +44,8 @@ std::vector<std::int64_t> shares_from_home(std::int64_t batch, std::size_t home,
   shares[home] = batch;
   for (std::size_t i = 0; i < costs.size(); ++i) {
     if (i == home) continue;
-    // What is no whole transform, or makes no equal pieces, stays at home, where it is not copied; 1e-9 forgives rounding.
+    // What is no whole transform, or makes no equal pieces, stays at home, where it is not copied; 1e-9 forgives
+    // rounding.
     shares[i] = static_cast<std::int64_t>(std::floor(static_cast<double>(batch) * speeds[i] / all + 1e-9));
     if (shares[i] > kPieces) shares[i] -= shares[i] % kPieces;
     shares[home] -= shares[i];

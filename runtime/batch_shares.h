@@ -15,8 +15,8 @@ struct DeviceCost {
   double compute = 0, copies = 0;
 };
 // The same where all arrays are in the memory of device `home`, which uses them there, while the others copy what is
-// theirs, both ways beside their work. These copies also take from the bandwidth of home's memory. `home` gets all where
-// sharing would save less than a quarter.
+// theirs, both ways beside their work. These copies also take from the bandwidth of home's memory. `home` gets all
+// where sharing would save less than a quarter.
 std::vector<std::int64_t> shares_from_home(std::int64_t batch, std::size_t home, const std::vector<DeviceCost>& costs);
 
 // The number of equal pieces that a device works on one after the other, so that copies of one go on beside the next

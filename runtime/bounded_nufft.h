@@ -9,8 +9,8 @@
 
 namespace fourtune::runtime {
 
-// The transforms of the problem's batch, on options.device, with at most so many bytes there. Arrays may be in host memory
-// or the device's. What is done is chosen as soon as m is known. Throws what on_streamed_grid() throws.
+// The transforms of the problem's batch, on options.device, with at most so many bytes there. Arrays may be in host
+// memory or the device's. What is done is chosen as soon as m is known. Throws what on_streamed_grid() throws.
 std::unique_ptr<TransformCore> on_bounded_device(const Problem& problem, const Options& options, std::int64_t bytes);
 
 }  // namespace fourtune::runtime

@@ -79,8 +79,8 @@ double seconds_of(const Problem& problem, const DeviceTraits& traits) {
 }
 
 // Makes a share of so many transforms fit into the memory that is allowed: by pieces of fewer transforms, or else by
-// sending single ones through it in blocks; nonuniform ones see to that themselves. Two pieces are under way, and a transform's work area is as large as both
-// arrays at most.
+// sending single ones through it in blocks; nonuniform ones see to that themselves. Two pieces are under way, and a
+// transform's work area is as large as both arrays at most.
 void limit(const Problem& problem, std::int64_t most_bytes, std::int64_t count, DeviceShare& share) {
   const auto need = [&](std::int64_t transforms) { return (transforms < count ? 3 : 2) * transforms * share.bytes; };
   if (problem.kind == Kind::nufft && problem.type != 3) {  // its executors' memory is what counts

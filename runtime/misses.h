@@ -24,7 +24,8 @@ struct Miss {
   friend bool operator==(const Miss&, const Miss&) = default;
 };
 
-// One entry per backend and problem, sorted by them. Throws Error{io} when there is no such file, or it is none of these.
+// One entry per backend and problem, sorted by them. Throws Error{io} when there is no such file, or it is none of
+// these.
 std::vector<Miss> read_misses(const std::string& path);
 
 // Adds to the file, and makes it with its folder if it is missing. Returns why it could not; empty: it could. Waits for

@@ -12,7 +12,8 @@ namespace fourtune::runtime {
 inline constexpr double kTooFar = 4;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// kInfinity when the plan cannot be borrowed at all. The terms are logarithms of ratios of sizes, counts and tolerances.
+// kInfinity when the plan cannot be borrowed at all. The terms are logarithms of ratios of sizes, counts and
+// tolerances.
 double distance_between(const Problem& a, const Problem& b);
 
 // Where a problem stands among others, so that its neighbours are found without looking at everything: problems of

@@ -40,7 +40,8 @@ std::vector<fs::path> files_in(const fs::path& folder, const char* ending) {
   return files;
 }
 
-// The file that this code is in. dladdr calls a program as it was called, which may be a name that was found on the PATH.
+// The file that this code is in. dladdr calls a program as it was called, which may be a name that was found on the
+// PATH.
 fs::path own_file() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -93,8 +94,8 @@ std::vector<fs::path> default_packs() {
   return packs;
 }
 
-// What the file system says of a file: "none" if it is not there or empty; nothing if it changed just now, since another
-// change in the same tick of the file system's clock would leave the same time.
+// What the file system says of a file: "none" if it is not there or empty; nothing if it changed just now, since
+// another change in the same tick of the file system's clock would leave the same time.
 std::optional<std::string> look_at(const fs::path& path) {
   using std::chrono::nanoseconds, std::chrono::seconds, std::chrono::milliseconds;
   struct stat status {};
@@ -108,9 +109,9 @@ std::optional<std::string> look_at(const fs::path& path) {
                      changed.tv_nsec);
 }
 
-// Changes whenever a database or a pack does; nothing while that cannot be told. Files are not opened for it: closing one
-// gives back all locks that this process holds on it, those of SQLite's connections too, and another process could then
-// truncate what they have mapped.
+// Changes whenever a database or a pack does; nothing while that cannot be told. Files are not opened for it: closing
+// one gives back all locks that this process holds on it, those of SQLite's connections too, and another process could
+// then truncate what they have mapped.
 std::optional<std::string> stamp(const fs::path& path) {
   const auto file = look_at(path), log = look_at(path.string() + "-wal");
   if (!file || !log) return std::nullopt;

@@ -2,8 +2,9 @@
 //
 // In this order, the first going first: the user's database; the options' packs in memory and databases, the last
 // listed first; what FOURTUNE_PACKS lists (files and folders, separated by ':'); /etc/fourtune/packs; packs installed
-// beside the library (share/fourtune/packs in the nearest of the three folders above its own, or FOURTUNE_SHIPPED_PACKS;
-// empty: none). Of a folder: its files *.pack, by name. Options without default databases leave only what they list.
+// beside the library (share/fourtune/packs in the nearest of the three folders above its own, or
+// FOURTUNE_SHIPPED_PACKS; empty: none). Of a folder: its files *.pack, by name. Options without default databases leave
+// only what they list.
 #pragma once
 
 #include <filesystem>

@@ -168,8 +168,8 @@ class Resolver {
     return db::freshness(entry.verdict.environment, here_) == db::Freshness::kindred;
   }
 
-  // Whether a device is enough like this one. Between an 8-core and a 1-core processor borrowed plans took 1.20 times the
-  // time of the winners, the model's choices 1.16 times (docs/design/packs.md).
+  // Whether a device is enough like this one. Between an 8-core and a 1-core processor borrowed plans took 1.20 times
+  // the time of the winners, the model's choices 1.16 times (docs/design/packs.md).
   bool is_near(const std::string& traits) const {
     constexpr double kReach = 2;  // a factor of 4 in one number, or of 2 in two
     const auto [known, added] = near_.try_emplace(traits, false);
@@ -275,8 +275,8 @@ class Resolver {
       plan.cpu().threads = generator::default_plan(problem_, traits_).cpu().threads;
   }
 
-  // A GPU's plan that took a whole batch at once where it was measured takes as much of this one as the cost model's choice
-  // does: one of a single transform would else start all its kernels for each of many.
+  // A GPU's plan that took a whole batch at once where it was measured takes as much of this one as the cost model's
+  // choice does: one of a single transform would else start all its kernels for each of many.
   void take_whole_batch(generator::Plan& plan, const Problem& measured) const {
     if (!generator::is_gpu(plan.backend) || plan.backend != traits_.backend || plan.chunk < measured.batch) return;
     plan.chunk = model_choice().chunk;

@@ -5,8 +5,8 @@
 //   slabs of the grid                  one after the other      device: a slab, two parts of points, some planes
 //   lines along the last dimension     blocks of columns        device: two blocks
 //
-// Between slabs and lines the columns are in host memory, or on the device where there is room for all of them. The steps
-// use the same memory, one after the other, so the first and the last one take what the slabs need. Beside it
+// Between slabs and lines the columns are in host memory, or on the device where there is room for all of them. The
+// steps use the same memory, one after the other, so the first and the last one take what the slabs need. Beside it
 // there are the sorted copies of a part, workspaces of the FFTs, and lists of points.
 #pragma once
 
@@ -70,8 +70,8 @@ struct SlabPlaces {
 Problem slab_problem(const SlabScheme& scheme);
 ExecutorOptions slab_options(const SlabScheme& scheme, int device, void* stream);
 
-// Completes a scheme of problem, plan, order and exact_points, and of the most transforms together, with the fewest slabs that hold at
-// most `bytes` on such a device. Throws Error{out_of_memory} that says the least that would do.
+// Completes a scheme of problem, plan, order and exact_points, and of the most transforms together, with the fewest
+// slabs that hold at most `bytes` on such a device. Throws Error{out_of_memory} that says the least that would do.
 SlabScheme fit_slabs(SlabScheme scheme, const DeviceTraits& device, std::int64_t bytes);
 // What the scheme holds on the device when parts have these numbers of points; the largest number is scheme.points.
 std::int64_t measure_slabs(const SlabScheme& scheme, const DeviceTraits& device,

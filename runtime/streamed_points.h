@@ -1,5 +1,5 @@
-// Nonuniform points in host memory, in the order of the slabs of the grid that they reach, and their values, which are put
-// into that order and back in every transform. The device does that, for a chunk of the caller's arrays at a time.
+// Nonuniform points in host memory, in the order of the slabs of the grid that they reach, and their values, which are
+// put into that order and back in every transform. The device does that, for a chunk of the caller's arrays at a time.
 //
 // A point belongs to the slab of its first cell. Where its window reaches the next slab, that one gets a copy: so every
 // slab is spread by itself. Only a point's own slab interpolates it.
@@ -41,8 +41,8 @@ class StreamedPoints {
   // Parts of a slab of at most scheme.points points; copies: with those of the slab before.
   std::vector<Part> parts(int slab, bool copies) const;
 
-  // Unless they are resident: the values of transform `b` of those together. They have come when the lane exchange is done; in the caller's order
-  // they are what `values` has, or gets.
+  // Unless they are resident: the values of transform `b` of those together. They have come when the lane exchange is
+  // done; in the caller's order they are what `values` has, or gets.
   void take(const void* values, std::int64_t b, const Means& means);
   void give(void* values, std::int64_t b, const Means& means);
 

@@ -1,20 +1,20 @@
 # The order in which ctest starts tests, and how many of its places each takes. ctest reads this file after the lists of
 # tests that the programs wrote (tests/CMakeLists.txt).
 
-# Tests above two seconds (docs/design/testing.md) start first, so that none of them runs alone at the end; those above ten
-# before the others.
+# Tests above two seconds (docs/design/testing.md) start first, so that none of them runs alone at the end; those above
+# ten before the others.
 set(longest "^tools[.]TuneDrawn[.]T" "^tuner[.]EmulatedNufftTuning[.]" "^runtime[.]Cuda(Fft|Nufft)Compile[.]")
 set(long "^tools[.](BusyMachine|TuneDrawn|EmitCommand|EmulatedEmit|MakePack|Screens|Soak|SoakDraw|BenchSuites)[.]"
          "^tools[.]Docs/" "^tuner[.](Session|WorkerSession|Sensors|CompilerProcess|Killed)[.]"
          "^db[.]Packs[.]" "^runtime[.](TwoGpus|FftwMemory|Orders|EmulatedDevices)[.]"
          "^accuracy[.].*Type3Validity[.]")
-# Tests that tune or measure for a given time. With two places each, they have a third of a processor or more. Busy loops
-# are meant to disturb what runs in their own test, so one of them at a time is enough.
+# Tests that tune or measure for a given time. With two places each, they have a third of a processor or more. Busy
+# loops are meant to disturb what runs in their own test, so one of them at a time is enough.
 set(timed "^tools[.](TuneDrawn|TuneMisses|ObjectiveCommand|CalibrateCommand|Shards)[.]"
           "^tuner[.](EmulatedNufftTuning|EmulatedTuning|Session|WorkerSession|Killed)[.]")
 set(disturbing "^tools[.]BusyMachine[.]")
-# Sweeps over alike kernels, most of whose time compilers take. They get the labels turn-0, turn-1 and turn-2 in turns, so
-# that tools/check can leave two of them to other commits (docs/design/testing.md).
+# Sweeps over alike kernels, most of whose time compilers take. They get the labels turn-0, turn-1 and turn-2 in turns,
+# so that tools/check can leave two of them to other commits (docs/design/testing.md).
 set(sweeps "^generator[.].*/(NufftKernels|NufftSortKernels|NufftPublished|NufftDeterministic)[.]"
            "^runtime[.].*/(EmulatedNufft|EmulatedNufftType3Covering)[.]" "^runtime[.]Cuda(FftCompile|NufftCompile|FftCovering)[.]"
            "^tools[.](EmulatedEmit[.]|EmitCommand[.]Nvcc)")

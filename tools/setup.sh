@@ -40,8 +40,8 @@ need() {
 }
 
 # configure PRESET [OPTION...]: uses ccache if it is available, and lld for programs, which links the many test programs
-# in a fifth of the time; libraries are linked as packages link them. A new folder of the release build compiles several files
-# together, tests too; one that is there stays as it was configured.
+# in a fifth of the time; libraries are linked as packages link them. A new folder of the release build compiles several
+# files together, tests too; one that is there stays as it was configured.
 configure() {
   local options=()
   command -v ccache > /dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

@@ -9,8 +9,8 @@
 
 namespace fourtune::dropin {
 
-// Puts the caller's options (null: defaults) into the request and checks it. Writes warnings in the name of `caller`. Each
-// library has its own.
+// Puts the caller's options (null: defaults) into the request and checks it. Writes warnings in the name of `caller`.
+// Each library has its own.
 Checked read_options(const char* caller, const void* options, Request request);
 
 struct PlanCall {

@@ -1,10 +1,10 @@
 // Transforms that were destroyed by their owners and wait for the next one who asks for the same.
 //
-// Programs make and destroy plans in loops, and the simple functions do so in every call. A small transform takes longer
-// to make than to execute. 16 are kept at most, the least recently used one goes first: of the processor those that hold
-// at most 4 MiB, of each GPU as many as hold 1/32 of its memory together, or 1 GiB if that is less, as a device takes 10 to
-// 90 ms to load kernels and make room even for large ones. All functions may be called from any thread, and in the child of
-// a fork.
+// Programs make and destroy plans in loops, and the simple functions do so in every call. A small transform takes
+// longer to make than to execute. 16 are kept at most, the least recently used one goes first: of the processor those
+// that hold at most 4 MiB, of each GPU as many as hold 1/32 of its memory together, or 1 GiB if that is less, as a
+// device takes 10 to 90 ms to load kernels and make room even for large ones. All functions may be called from any
+// thread, and in the child of a fork.
 #pragma once
 
 #include <cstdint>

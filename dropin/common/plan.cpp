@@ -61,8 +61,8 @@ std::int64_t batch_of(const Request& request) {
 }
 
 // So few points and modes take microseconds with any window. Programs that check their gradients on small problems, by
-// differences over 1e-8, meet points that lie on cells, where a window ends: at the peers' tolerance of 1e-6 results would
-// jump there by more than such a difference.
+// differences over 1e-8, meet points that lie on cells, where a window ends: at the peers' tolerance of 1e-6 results
+// would jump there by more than such a difference.
 bool is_small(const Request& request, const Points& points, std::int64_t modes) {
   constexpr std::int64_t kFewPoints = 64, kFewModes = 1024;
   return request.type != 3 && request.precision == Precision::f64 && request.options.only == Only::whole &&
@@ -193,8 +193,8 @@ void Plan::take_tolerance(double tol) {
   token_ = to_token(problem_of(request_, tol_, at_once_));
 }
 
-// Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. The rest of the plan
-// is fitted to it when it is bound.
+// Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. The rest of the
+// plan is fitted to it when it is bound.
 void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
   std::string plan = with_kernel(lane->transform->plan(), problem_of(request_, tol_, at_once_), request_.upsampling);
   give_up(std::move(lane));

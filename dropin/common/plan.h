@@ -25,8 +25,8 @@ struct PlannerLock {
   void* data = nullptr;
 };
 
-// What happens where a tolerance is below the precision's epsilon, or out of reach for the points: the call fails, or it
-// goes on with the least tolerance that is in reach, with or without a warning.
+// What happens where a tolerance is below the precision's epsilon, or out of reach for the points: the call fails, or
+// it goes on with the least tolerance that is in reach, with or without a warning.
 enum class TooAccurate { fails, warns, passes };
 
 // A transform as the caller describes it.

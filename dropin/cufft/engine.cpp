@@ -80,8 +80,8 @@ std::list<Kept> keep(Kept one) {
 
 bool is_library(const generator::Plan& plan) { return plan.gpu().fft.family == generator::GpuFftFamily::cufft; }
 
-// The untuned choice falls on cuFFT for dense arrays only, and counts the copy that we would make of a c2r's input. Here
-// nobody copies, and dense arrays say what strided ones of that size are like.
+// The untuned choice falls on cuFFT for dense arrays only, and counts the copy that we would make of a c2r's input.
+// Here nobody copies, and dense arrays say what strided ones of that size are like.
 bool library_is_chosen(const Problem& problem, const runtime::Resolution& found, const DeviceTraits& traits) {
   if (is_library(found.plan)) return true;
   if (found.source != runtime::Source::model) return false;

@@ -18,9 +18,9 @@ enum CufftType : int { kR2C = 0x2a, kC2R = 0x2c, kC2C = 0x29, kD2Z = 0x6a, kZ2D 
 // Types of elements (cudaDataType) in cufftXtMakePlanMany.
 enum ElementType : int { kReal32 = 0, kReal64 = 1, kComplex32 = 4, kComplex64 = 5 };
 
-// WITH(name, result and arguments) for every function that we define: those that make a plan, execute it, end it, or say
-// something about it that decides who executes it. The loader finds all others in the real library, whose handles they
-// get, because a plan of ours is one of the real library first.
+// WITH(name, result and arguments) for every function that we define: those that make a plan, execute it, end it, or
+// say something about it that decides who executes it. The loader finds all others in the real library, whose handles
+// they get, because a plan of ours is one of the real library first.
 #define FOURTUNE_CUFFT_FUNCTIONS(WITH)                                                                                \
   WITH(cufftPlan1d, (CufftHandle*, int, int, int))                                                                    \
   WITH(cufftPlan2d, (CufftHandle*, int, int, int))                                                                    \

@@ -3,8 +3,8 @@
 // dlsym gives out our functions for those of cuFFT. Programs that open cuFFT themselves (CuPy for its callbacks, XLA,
 // Julia) would else set a callback, or execute, behind our back.
 //
-// __cxa_atexit leaves out the destructors of our static objects and of NVRTC's. A process may end while our thread makes a
-// transform; exit() would destroy what the thread is using before it gets to where it waits for the thread.
+// __cxa_atexit leaves out the destructors of our static objects and of NVRTC's. A process may end while our thread
+// makes a transform; exit() would destroy what the thread is using before it gets to where it waits for the thread.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -31,7 +31,8 @@ bool is_here(const void* address) {
          theirs.dli_fbase == ours.dli_fbase;
 }
 
-// Ours, if this handle's library has a cuFFT function of this name. RTLD_NEXT and RTLD_DEFAULT find ours in their order.
+// Ours, if this handle's library has a cuFFT function of this name. RTLD_NEXT and RTLD_DEFAULT find ours in their
+// order.
 void* ours_instead(void* library, const char* name, const void* caller) noexcept {
   if (library == RTLD_NEXT || library == RTLD_DEFAULT || !name) return nullptr;
   if (std::strncmp(name, "cufft", 5) != 0 && std::strncmp(name, "__cufft", 7) != 0) return nullptr;

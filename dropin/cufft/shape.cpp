@@ -107,8 +107,8 @@ Problem problem_of(const CufftShape& shape, Place place, int direction) {
   }
   if (place == Place::in && shape.type != FftType::c2c && (problem.input_layout || problem.output_layout))
     throw Error(Status::unsupported, "a real transform in place has the default layout, with padded rows");
-  // Where x has one value, a plane of the spectrum is all of it. cuFFT adds up what the program gives; our kernels take half
-  // and rely on its symmetry.
+  // Where x has one value, a plane of the spectrum is all of it. cuFFT adds up what the program gives; our kernels take
+  // half and rely on its symmetry.
   if (shape.type == FftType::c2r && shape.rank > 1 && problem.n[0] == 1)
     throw Error(Status::unsupported, "a c2r whose fastest dimension has length 1");
   return problem;

@@ -10,8 +10,8 @@
 
 namespace fourtune::dropin {
 
-// One array of cuFFT's advanced layout. The element (z, y, x) lies at ((z embed[1] + y) embed[2] + x) stride, where x is
-// the last dimension; transforms of a batch are `distance` apart, both in elements.
+// One array of cuFFT's advanced layout. The element (z, y, x) lies at ((z embed[1] + y) embed[2] + x) stride, where x
+// is the last dimension; transforms of a batch are `distance` apart, both in elements.
 struct EmbeddedArray {
   std::array<std::int64_t, 3> embed{};  // the slowest dimension first, as all of cuFFT's sizes
   std::int64_t stride = 1, distance = 0;
@@ -35,8 +35,8 @@ std::optional<KindOfFft> kind_of(int cufft_type) noexcept;
 // Of the types of input, output and arithmetic; nullopt for half precision and what else we do not do.
 std::optional<KindOfFft> kind_of(int input, int output, int execution) noexcept;
 
-// The shape of cufft..Many. Null arrays `in` or `out` of embeds: the default layout. nullopt where ranks or pointers make
-// no sense, which the real library has refused or knows better.
+// The shape of cufft..Many. Null arrays `in` or `out` of embeds: the default layout. nullopt where ranks or pointers
+// make no sense, which the real library has refused or knows better.
 struct ManyArguments {
   int rank;
   const Long* n;
@@ -48,8 +48,8 @@ struct ManyArguments {
 };
 std::optional<CufftShape> shape_of(KindOfFft kind, const ManyArguments& many) noexcept;
 
-// The problem of an execute with this direction (complex transforms only; others have one). Throws Error for layouts that
-// we do not do.
+// The problem of an execute with this direction (complex transforms only; others have one). Throws Error for layouts
+// that we do not do.
 Problem problem_of(const CufftShape& shape, Place place, int direction);
 
 }  // namespace fourtune::dropin

@@ -49,9 +49,9 @@ struct Options26 {
 };
 static_assert(sizeof(Options22) == 64 && sizeof(Options24) == 88 && sizeof(Options25) == 96 && sizeof(Options26) == 96);
 
-// Fortran's structure of finufft.fh has 4-byte integers in place of the pointers at its end, so it is shorter than that of
-// the Fortran module, which is that of C. Nobody can tell which one a caller has. So the pointers are not read: a Fortran
-// caller has no planner lock. These bytes are in both.
+// Fortran's structure of finufft.fh has 4-byte integers in place of the pointers at its end, so it is shorter than that
+// of the Fortran module, which is that of C. Nobody can tell which one a caller has. So the pointers are not read: a
+// Fortran caller has no planner lock. These bytes are in both.
 extern const std::size_t kFortranBytes;
 class FortranOptions {
  public:
@@ -63,7 +63,8 @@ class FortranOptions {
   bool given_;
 };
 
-// Writes the defaults of this library's release. `bytes`: how much of the structure the caller has; never more is written.
+// Writes the defaults of this library's release. `bytes`: how much of the structure the caller has; never more is
+// written.
 void write_default_options(void* options, std::size_t bytes) noexcept;
 
 }  // namespace fourtune::dropin

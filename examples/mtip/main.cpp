@@ -31,8 +31,8 @@ struct Settings {
   std::string plot;
 };
 
-// Table II of the paper cuFINUFFT: 1000 images on each rank, of 1.02e6 points on a grid of 41^3 for slicing and 1.64e7 on
-// one of 81^3 for merging, to 12 digits. `paper` scales the points, and grids by its cube root.
+// Table II of the paper cuFINUFFT: 1000 images on each rank, of 1.02e6 points on a grid of 41^3 for slicing and 1.64e7
+// on one of 81^3 for merging, to 12 digits. `paper` scales the points, and grids by its cube root.
 void take_paper(Settings& s) {
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

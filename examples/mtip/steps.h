@@ -2,9 +2,9 @@
 // cuFINUFFT). All are collective.
 //
 // What is known: images, each the squared modulus of the density's Fourier transform on a part of the Ewald sphere in
-// an unknown orientation. A density gives intensities anywhere (type 2). The intensity in all of reciprocal space is the
-// Fourier transform of the density's autocorrelation, which is twice as wide as the density; so intensities anywhere give
-// the autocorrelation on a grid of twice the cells (least squares with type 1).
+// an unknown orientation. A density gives intensities anywhere (type 2). The intensity in all of reciprocal space is
+// the Fourier transform of the density's autocorrelation, which is twice as wide as the density; so intensities
+// anywhere give the autocorrelation on a grid of twice the cells (least squares with type 1).
 #pragma once
 
 #include <mpi.h>
@@ -40,8 +40,8 @@ std::vector<std::vector<double>> slice(Volume& volume, const Values& density, co
                                        const std::vector<Quaternion>& orientations);
 
 // ii) Orientation matching: every image against `references` orientations that cover all of them, which the ranks slice
-// together, and then three times against `tries` turns of the best one, by about `angle` radians at first. Pixels beyond
-// `q_max` do not count.
+// together, and then three times against `tries` turns of the best one, by about `angle` radians at first. Pixels
+// beyond `q_max` do not count.
 struct Matching {
   std::int64_t references = 0;
   int tries = 0;

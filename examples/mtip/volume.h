@@ -53,8 +53,8 @@ class Volume {
   // Sets this rank's sample points, and adds up what they have, by parts of the array in space (type 1).
   void set_samples(const Samples& samples);
   Values merge(Values values);
-  // The Fourier transform, at these samples of this rank, of an array in space that is zero beyond half the cells of each
-  // side (type 2).
+  // The Fourier transform, at these samples of this rank, of an array in space that is zero beyond half the cells of
+  // each side (type 2).
   Values slice(const Values& f, const Samples& samples);
 
  private:

@@ -1,5 +1,6 @@
-// CUDA text from its file, in builds that read templates/ when a program starts (FOURTUNE_TEMPLATES_AT_RUN_TIME) instead
-// of having it inside. A changed template is tried without compiling anything, which tools/mutate does for each mutant.
+// CUDA text from its file, in builds that read templates/ when a program starts (FOURTUNE_TEMPLATES_AT_RUN_TIME)
+// instead of having it inside. A changed template is tried without compiling anything, which tools/mutate does for each
+// mutant.
 #pragma once
 
 #include <cstdlib>

@@ -20,8 +20,8 @@ constexpr Radix kRadices[] = {{2, 0, 11},   {3, 0, 12},  {4, 0, 11},   {5, 0, 12
                               {7, 0, 15},   {8, 25, 12}, {9, 36, 17},  {10, 30, 15}, {11, 0, 23},
                               {12, 27, 15}, {13, 0, 28}, {15, 31, 18}, {16, 30, 18}};
 
-// The last vector of a row of values overlaps the one before: what is computed twice costs as much. Vectors have 512 bits
-// where the row fills them, else 256; that of a processor with narrower ones changes no choice.
+// The last vector of a row of values overlaps the one before: what is computed twice costs as much. Vectors have 512
+// bits where the row fills them, else 256; that of a processor with narrower ones changes no choice.
 double overlap(std::int64_t values, int lanes) {
   const std::int64_t width = values < 2 * lanes ? lanes : 2 * lanes;
   return static_cast<double>((values + width - 1) / width * width) / static_cast<double>(values);

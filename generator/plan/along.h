@@ -2,8 +2,8 @@
 // same question here.
 //
 // A line of n complex values goes through passes (Stockham's order): each takes butterflies of its radix between values
-// n / radix apart. Vectors hold neighbours of the line. The first pass transposes squares of values in registers, so that
-// its radix and what is left of the length must fill vectors of 256 bits; later passes move whole vectors.
+// n / radix apart. Vectors hold neighbours of the line. The first pass transposes squares of values in registers, so
+// that its radix and what is left of the length must fill vectors of 256 bits; later passes move whole vectors.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct AlongPasses {
 };
 AlongPasses along_passes(std::int64_t n, Precision precision);
 
-// The complex length behind a problem's lines, which are half as long for real ones; 0 for what the family does not take:
-// several dimensions, gaps in a line,
+// The complex length behind a problem's lines, which are half as long for real ones; 0 for what the family does not
+// take: several dimensions, gaps in a line,
 // reversed orders, odd real lines, and lengths with no such passes.
 std::int64_t along_length(const Problem& problem);
 

@@ -1,10 +1,10 @@
 // When our FFTs of several dimensions on a processor take some of them together: which values then lie side by side in
 // vectors. The runtime and the cost model ask the same question here.
 //
-// Dimension by dimension, the lines of a vector are neighbours along one other dimension, so that a vector of 16 lines is
-// half empty along dimensions of 8, and values move to vectors and back for each dimension. Taken together, the first
-// `split` dimensions are transformed while they are in vectors whose lanes are all other dimensions and the batch, and
-// then the others in vectors whose lanes are the first ones.
+// Dimension by dimension, the lines of a vector are neighbours along one other dimension, so that a vector of 16 lines
+// is half empty along dimensions of 8, and values move to vectors and back for each dimension. Taken together, the
+// first `split` dimensions are transformed while they are in vectors whose lanes are all other dimensions and the
+// batch, and then the others in vectors whose lanes are the first ones.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct FftBoxes {
   bool beyond_l1 = false;  // what one vector's lanes transform together does not stay in the first-level cache
 };
 
-// sizes: of the complex side; real: along x, n real numbers; lanes: of a vector. Lengths with large prime factors are the
-// caller's matter. Strides are not looked at.
+// sizes: of the complex side; real: along x, n real numbers; lanes: of a vector. Lengths with large prime factors are
+// the caller's matter. Strides are not looked at.
 struct FftBoxShape {
   int dim = 1;
   Sizes sizes{};

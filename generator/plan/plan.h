@@ -90,8 +90,8 @@ struct InterpChoice {
   friend bool operator==(const InterpChoice&, const InterpChoice&) = default;
 };
 // How many points ahead of the one that a kernel works on the values of points, which lie in the caller's order, are
-// fetched into the cache; 0: none. It moves nothing but time. Families without a choice take none: those that reach points
-// one by one, and points that are not sorted.
+// fetched into the cache; 0: none. It moves nothing but time. Families without a choice take none: those that reach
+// points one by one, and points that are not sorted.
 inline constexpr int kUsualPrefetch = 64, kMostPrefetch = 4096;
 constexpr bool may_prefetch(SpreadFamily family) {
   return family == SpreadFamily::subgrid || family == SpreadFamily::colour_index;

@@ -25,17 +25,17 @@ bool rounding_is_small(const Problem& problem, double magnified, double sigma);
 // it.
 inline constexpr double kSafeSigma = 2;
 
-// Who notices that more points share a cell than the problem's class lets expect: `counted` means that set_points counts
-// and changes the method (the processor's gridder), `unseen` that nobody does.
+// Who notices that more points share a cell than the problem's class lets expect: `counted` means that set_points
+// counts and changes the method (the processor's gridder), `unseen` that nobody does.
 enum class Crowds { counted, unseen };
-// The most points that may share a cell: all of them, or, where they are counted and neither a cluster nor those of a type
-// 3, a hundred times the mean.
+// The most points that may share a cell: all of them, or, where they are counted and neither a cluster nor those of a
+// type 3, a hundred times the mean.
 std::int64_t crowd(const Problem& problem, const WindowChoice& window, Crowds crowds);
 // Whether so many may be added to a cell one after another, as spreaders do that add to the grid directly.
 bool may_add_directly(const Problem& problem, const WindowChoice& window, Crowds crowds);
 
-// Whether sums in fixed point, which GPUs use for deterministic results, keep the digits that the tolerance needs. Their
-// unit must leave room for all points that may share a cell (templates/nufft_common.cuh); where it leaves too few
+// Whether sums in fixed point, which GPUs use for deterministic results, keep the digits that the tolerance needs.
+// Their unit must leave room for all points that may share a cell (templates/nufft_common.cuh); where it leaves too few
 // digits, a second sum takes what the unit leaves out.
 bool fixed_point_is_enough(const Problem& problem, const Plan& plan);
 

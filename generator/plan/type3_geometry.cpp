@@ -100,8 +100,8 @@ Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const I
   Type3Dimension out;
   out.source_centre = source.centre;
   out.target_centre = target.centre;
-  // For a single source or target (half-width 0) the scale is free: a product of 1 costs nothing. So is it for targets so
-  // near to each other that the spacing would overflow.
+  // For a single source or target (half-width 0) the scale is free: a product of 1 costs nothing. So is it for targets
+  // so near to each other that the spacing would overflow.
   double x = source.half, s = target.half;
   if (s < kTiny) s = std::max(s, x < kTiny ? 1 : 1 / x);
   if (x == 0) x = 1 / s;

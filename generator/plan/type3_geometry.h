@@ -49,8 +49,8 @@ double gaussian_rounding(const GaussianRule& rule, double r, int dim, Precision 
 // if no R up to 8 does.
 double least_gaussian_r(double accuracy, int dim, Precision precision);
 
-// X_d S_d in each dimension, as the problem says it (extent); else a guess, (pi/2) k^(1/dim), with k targets or, if that
-// number is not known either, m or a million.
+// X_d S_d in each dimension, as the problem says it (extent); else a guess, (pi/2) k^(1/dim), with k targets or, if
+// that number is not known either, m or a million.
 std::array<double, 3> type3_extent(const Problem& problem);
 
 // The half-width of the sources for which grids are made: the given one or, where the points nearly fill the problem's

@@ -9,8 +9,8 @@
 
 namespace fourtune::generator {
 
-// An Intel Xeon (family 6, model 167) with AVX-512 and 2 MB of second-level cache a core, two cores of a virtual machine
-// that had nothing else to do. It stands for the Xeons of that kind on which the prices were fitted.
+// An Intel Xeon (family 6, model 167) with AVX-512 and 2 MB of second-level cache a core, two cores of a virtual
+// machine that had nothing else to do. It stands for the Xeons of that kind on which the prices were fitted.
 inline constexpr int reference_cores = 2;
 inline constexpr DeviceRates reference_processor = [] {
   DeviceRates rates;
@@ -25,13 +25,13 @@ inline constexpr DeviceRates reference_processor = [] {
 inline constexpr DeviceRates reference_gpu = h200_rates;
 inline constexpr double reference_gpu_clocks = h200::multiprocessors * h200::clock_hz,
                         reference_gpu_bandwidth = h200::memory_bandwidth;
-// Bytes per second that its multiprocessors read of shared memory, 128 per clock, at the 1.75 GHz that it keeps when all
-// of them do.
+// Bytes per second that its multiprocessors read of shared memory, 128 per clock, at the 1.75 GHz that it keeps when
+// all of them do.
 inline constexpr double reference_gpu_shared = 128 * (h200::multiprocessors * 1.75e9);
 
-// How many times as long this device takes for what it does at rate `here`, where the reference has `reference`. 1 where
-// either was not measured. No further than a factor of 4 either way: prices that were fitted on such another machine
-// would say nothing of this one, and a damaged measurement must not do more harm than that.
+// How many times as long this device takes for what it does at rate `here`, where the reference has `reference`. 1
+// where either was not measured. No further than a factor of 4 either way: prices that were fitted on such another
+// machine would say nothing of this one, and a damaged measurement must not do more harm than that.
 inline double times_slower(double here, double reference) {
   return here > 0 && reference > 0 ? std::clamp(reference / here, 0.25, 4.0) : 1;
 }

@@ -18,7 +18,7 @@ struct DeviceRates {
   double copy_far = 0;                  // the same in memory
   double atomics32 = 0, atomics64 = 0;  // GPUs: additions per second to separate words in the L2 cache
   double copy_all = 0;                  // processors: copy_far of all cores together
-  double clock = 0;                     // processors: additions per second that wait for each other, one a cycle
+  double clock = 0;                     // processors: additions per second that wait for each other, one per cycle
   double launch = 0;  // seconds. Processors: all cores begin a loop and meet at its end; GPUs: a kernel that waits for
                       // the one before it
 };

@@ -1,6 +1,6 @@
 // Transforms over the ranks of an MPI communicator, in C++: link libfourtune_mpi in the place of libfourtune.
-// docs/distributed.md has an example, docs/design/distributed.md how it works. fourtune.h has the formulas, the order of
-// modes and the element types, which are the same here.
+// docs/distributed.md has an example, docs/design/distributed.md how it works. fourtune.h has the formulas, the order
+// of modes and the element types, which are the same here.
 //
 // Every rank makes the transform with the same problem, options (except for threads, backend and device) and
 // communicator, and all ranks make the same calls in the same order: all members that are marked collective wait for
@@ -10,8 +10,8 @@
 // box, which modes() and the two functions beside it tell; x is the fastest dimension, boxes are dense, and the
 // transforms of a batch follow each other. Boxes may be empty: with more ranks than rows, some have none.
 //
-// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of transforms by
-// slabs on GPUs, and of types 1 and 2 where the plan has exchange=nccl, may also be in the memory of the rank's GPU,
+// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of transforms
+// by slabs on GPUs, and of types 1 and 2 where the plan has exchange=nccl, may also be in the memory of the rank's GPU,
 // where they stay; what writes them is finished, or on the default stream, when execute is called, and execute returns
 // when its work is done.
 //
@@ -35,9 +35,9 @@
 
 namespace fourtune {
 
-// The part of a uniform array that a rank holds: positions first[d] .. first[d] + size[d] - 1 of each dimension x, y, z,
-// counted from 0 in the order in which the array stores them (mode_order). A size is 1 beyond the problem's dimension;
-// an empty part has a size of 0.
+// The part of a uniform array that a rank holds: positions first[d] .. first[d] + size[d] - 1 of each dimension x, y,
+// z, counted from 0 in the order in which the array stores them (mode_order). A size is 1 beyond the problem's
+// dimension; an empty part has a size of 0.
 struct Part {
   std::array<std::int64_t, 3> first{0, 0, 0};
   std::array<std::int64_t, 3> size{1, 1, 1};
@@ -48,8 +48,8 @@ class FOURTUNE_API DistributedTransform {
  public:
   // Collective. `communicator` is the Fortran handle of an MPI communicator, MPI_Comm_c2f(comm), which is duplicated.
   // The problem has 2 or 3 dimensions. Its m (and k), where it has any, count the points of all ranks. Options:
-  //   plan           a text of docs/design/distributed.md: "ranks=slabs", "ranks=pencils(grid=2x4)", "ranks=replicated",
-  //                  each with or without the plan of a rank behind it, or such a plan alone
+  //   plan           a text of docs/design/distributed.md: "ranks=slabs", "ranks=pencils(grid=2x4)",
+  //                  "ranks=replicated", each with or without the plan of a rank behind it, or such a plan alone
   //   deterministic  the same bits in every run and on any number of ranks, when the ranks' points one after the other
   //                  are the same list (ffts, types 1 and 2 and, on processors, type 3)
   //   threads        of this rank; 0: this rank's share of its machine's cores
@@ -63,8 +63,8 @@ class FOURTUNE_API DistributedTransform {
   DistributedTransform(DistributedTransform&&) noexcept;
   DistributedTransform& operator=(DistributedTransform&&) noexcept;
 
-  // Collective. This rank's points (and, of a type 3, its targets). Throws as Transform::set_points does; a count in the
-  // problem is that of all ranks together.
+  // Collective. This rank's points (and, of a type 3, its targets). Throws as Transform::set_points does; a count in
+  // the problem is that of all ranks together.
   void set_points(const Points& points);
   // Collective. Like Transform's, with this rank's parts: values of its points, and the box of modes(); for an fft the
   // boxes of first_part() and second_part(). Empty arrays may be null. Throws Error{invalid_argument} for an array in a
@@ -82,10 +82,11 @@ class FOURTUNE_API DistributedTransform {
   //   spectrum a part of y (of x)       part i of A of x, part j of B of y, all of z
   //
   // Parts differ in size by one at most, the larger ones first. Slabs are a grid of 1 x ranks, and their spectra are
-  // split like modes(). The first array is the spatial one for c2c with sign -1 and r2c, and the second one for c2c with
-  // sign +1 and c2r. A transform and its inverse (the same sizes, precision and batch, the other sign) have matching
-  // parts, also where the library chooses their plans. Transforms that differ in more have them for certain where the
-  // option plan says so: "ranks=slabs", or "ranks=pencils(grid=AxB)". Throws Error{invalid_argument} for other problems.
+  // split like modes(). The first array is the spatial one for c2c with sign -1 and r2c, and the second one for c2c
+  // with sign +1 and c2r. A transform and its inverse (the same sizes, precision and batch, the other sign) have
+  // matching parts, also where the library chooses their plans. Transforms that differ in more have them for certain
+  // where the option plan says so: "ranks=slabs", or "ranks=pencils(grid=AxB)". Throws Error{invalid_argument} for
+  // other problems.
   Part first_part() const;
   Part second_part() const;
 

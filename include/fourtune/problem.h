@@ -6,8 +6,8 @@
 //   nufft:type=1,n=256x256x256,m=16777216,prec=f32,tol=1e-5,batch=8,points=cluster
 //   nufft:type=3,dim=2,m=1048576,k=1048576,prec=f64,tol=1e-10,extent=3000x3000
 //
-// Keys come in the order type, n, dim, m, k, prec, tol, batch, place, sign, order, layout, extent, points. Default values
-// are never printed, and every value has one spelling. parse(print(p)) == p, and print(parse(t)) is canonical.
+// Keys come in the order type, n, dim, m, k, prec, tol, batch, place, sign, order, layout, extent, points. Default
+// values are never printed, and every value has one spelling. parse(print(p)) == p, and print(parse(t)) is canonical.
 #pragma once
 
 #include <array>
@@ -96,7 +96,8 @@ struct Problem {
 // Parses a token. Throws Error{invalid_problem} that points at the offending key and lists what is allowed.
 FOURTUNE_API Problem parse_problem(std::string_view token);
 // Parses a token as people type it: keys in any order, blanks, capitals, n=64,64, m=1e6, n=2^20. Throws
-// Error{invalid_problem}, whose message names the nearest right token if one is near. to_token gives the canonical text.
+// Error{invalid_problem}, whose message names the nearest right token if one is near. to_token gives the canonical
+// text.
 FOURTUNE_API Problem parse_typed_problem(std::string_view text);
 // Returns the canonical token. Precondition: validate(problem) passes.
 FOURTUNE_API std::string to_token(const Problem& problem);
@@ -116,14 +117,14 @@ FOURTUNE_API ArrayLayout resolved_output_layout(const Problem& problem);
 // Sizes of an fft's arrays in elements (real or complex): r2c output and c2r input have n[0]/2+1 along x.
 FOURTUNE_API Sizes input_sizes(const Problem& problem);
 FOURTUNE_API Sizes output_sizes(const Problem& problem);
-// The layout that order=transposed gives the spectrum: dense, with the last dimension fastest and x slowest. The spectrum
-// is the half one of r2c and c2r, else as large as n.
+// The layout that order=transposed gives the spectrum: dense, with the last dimension fastest and x slowest. The
+// spectrum is the half one of r2c and c2r, else as large as n.
 FOURTUNE_API ArrayLayout transposed_layout(const Problem& problem);
-// Where an fft's spectrum holds the frequency (kx, ky, kz, kw) of the first transform of a batch, in complex numbers from
-// its beginning, for this problem's order and layout, on every backend and with any plan. The spectrum is the second
-// array; for c2r, and orders unreversed and untransposed, the first one. -n/2 <= k < n in each dimension (k and k - n are
-// the same frequency); 0 <= kx <= n/2 for the half spectrum of a real transform. Throws Error{invalid_argument} for
-// others, and Error{invalid_problem} unless the problem is an fft.
+// Where an fft's spectrum holds the frequency (kx, ky, kz, kw) of the first transform of a batch, in complex numbers
+// from its beginning, for this problem's order and layout, on every backend and with any plan. The spectrum is the
+// second array; for c2r, and orders unreversed and untransposed, the first one. -n/2 <= k < n in each dimension (k and
+// k - n are the same frequency); 0 <= kx <= n/2 for the half spectrum of a real transform. Throws
+// Error{invalid_argument} for others, and Error{invalid_problem} unless the problem is an fft.
 FOURTUNE_API std::int64_t spectrum_index(const Problem& problem,
                                          const std::array<std::int64_t, most_dimensions>& frequency);
 // n[0]*n[1]*n[2]*n[3]. Throws Error{invalid_problem} for type 3.

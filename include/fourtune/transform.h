@@ -17,8 +17,8 @@
 namespace fourtune {
 
 enum class ModeOrder { centred, fft };  // -n/2 .. (n-1)/2 ascending, or 0, 1, .. followed by the negative modes
-// Spreading or interpolating alone, the array of modes is the fine grid. It begins at 0, or `centred` at -pi: then 0 lies in
-// its middle, half a cell beside one where the number of cells is odd.
+// Spreading or interpolating alone, the array of modes is the fine grid. It begins at 0, or `centred` at -pi: then 0
+// lies in its middle, half a cell beside one where the number of cells is odd.
 enum class Only { whole, spread, interpolate, spread_centred, interpolate_centred };
 
 // A pack in memory. The bytes must stay as they are while a transform made with them exists.
@@ -41,8 +41,9 @@ struct Options {
   bool clamp_tolerance = false;
   bool trust_points = false;
   // Keeps all digits of points that an array of the precision can hold over a period, not only those that the tolerance
-  // deserves. Then the error, too, changes smoothly with the points, so that differences over small steps of a point are
-  // right; set_points takes more time and memory. Kernels that only packs bring may lack it: then points are as without.
+  // deserves. Then the error, too, changes smoothly with the points, so that differences over small steps of a point
+  // are right; set_points takes more time and memory. Kernels that only packs bring may lack it: then points are as
+  // without.
   bool exact_points = false;
   Only only = Only::whole;
   // Every transform of a batch has separate points: each coordinate array has batch times m (or k) values, those of the
@@ -54,8 +55,8 @@ struct Options {
   // and of executes, no data. Written when a plan is chosen and when the transform ends, never by execute. Empty: the
   // file that the environment variable FOURTUNE_RECORD_MISSES names, or none.
   std::string misses;
-  // GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the transforms, larger where
-  // the device is faster, a separate plan and all points, and works from a separate thread. Arrays may be in host
+  // GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the transforms, larger
+  // where the device is faster, a separate plan and all points, and works from a separate thread. Arrays may be in host
   // memory or in the memory of any of the devices. What has to be elsewhere is copied, in pieces, while others are
   // computed. execute waits for `stream` (null: for the default streams of the devices) and returns when its work is
   // done. `device` stays 0, and `only` whole. "0:20e9": what may be allocated there; ffts and types 1 and 2 that need
@@ -99,8 +100,8 @@ class FOURTUNE_API Transform {
 
   // Compiles what a transform of this problem will need, and keeps it in the user's database; does nothing on the cpu
   // backend. The token needs m (and k). A type 3 is prepared for points that fill the token's extent, at least to 0.8,
-  // or, without one, (pi/2) k^(1/dim); other points compile other kernels. Adjoints are not prepared. May be called from
-  // any thread. Throws as the constructor does.
+  // or, without one, (pi/2) k^(1/dim); other points compile other kernels. Adjoints are not prepared. May be called
+  // from any thread. Throws as the constructor does.
   static void prepare(std::string_view problem, const Options& options = {});
 
   // Throws Error{invalid_argument} for null, surplus or misaligned arrays, Error{invalid_point} for a coordinate that

@@ -169,8 +169,8 @@ class Executor {
   virtual std::vector<LaunchTime> launch_times() const { return {}; }
   // GPUs only: later executes use this stream. Throws Error{invalid_argument} on a backend without streams.
   virtual void set_stream(void* stream);
-  // Of a slab (GridSlab), before set_points: later points lie in the slab that begins at this cell. adds: spreading adds
-  // to what the grid holds instead of clearing it first.
+  // Of a slab (GridSlab), before set_points: later points lie in the slab that begins at this cell. adds: spreading
+  // adds to what the grid holds instead of clearing it first.
   virtual void set_slab(std::int64_t start, bool adds);
 };
 
@@ -241,8 +241,8 @@ class Backend {
   // Memory of this device; it is host memory unless the backend overrides this.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;
-  // The device's clocks, power and temperature; null where the backend has no sensors. Throws Error{backend_unavailable}
-  // that says what is missing where it should have them.
+  // The device's clocks, power and temperature; null where the backend has no sensors. Throws
+  // Error{backend_unavailable} that says what is missing where it should have them.
   virtual std::unique_ptr<DeviceSensors> sensors(int device) const {
     (void)device;
     return nullptr;
@@ -250,8 +250,8 @@ class Backend {
   // Streams of this device for work and copies that overlap; those of a backend whose memory is the process's do
   // everything at once.
   virtual std::unique_ptr<DeviceStreams> streams(int device) const;
-  // Lets these devices copy from each other's memory without a detour through the host, where they can. Lasts as long as
-  // the process.
+  // Lets these devices copy from each other's memory without a detour through the host, where they can. Lasts as long
+  // as the process.
   virtual void connect(std::span<const int> devices) const { (void)devices; }
   // Makes the device's context current on this thread while the result lives, for libraries that expect this. Null
   // where there is no context.

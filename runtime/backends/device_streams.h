@@ -30,8 +30,8 @@ class DeviceStreams {
   virtual ~DeviceStreams() = default;
   // The lane as executors and libraries of the device take it; null is the device's default stream.
   virtual void* stream(Lane lane) const = 0;
-  // Copies `rows` rows of `bytes` bytes, each side in memory of a device or the host. The caller waits where the host's is
-  // not that of allocate_host.
+  // Copies `rows` rows of `bytes` bytes, each side in memory of a device or the host. The caller waits where the host's
+  // is not that of allocate_host.
   virtual void copy(Lane lane, const Rows& to, const Rows& from, std::int64_t bytes, std::int64_t rows) = 0;
   // What is put on `later` from now on runs after all that has been put on `earlier`.
   virtual void follow(Lane later, Lane earlier) = 0;

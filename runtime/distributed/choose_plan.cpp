@@ -75,8 +75,8 @@ class Chooser {
     return find_tuned(problem, environment_of(crew_, environment_at_hand(traits_)), *lookup_, crew_.ranks, notes);
   }
 
-  // The grid that decides about the parts of an fft where the caller does not: that of the tuned plan, or the usual one,
-  // of the transform to the spectrum. So its inverse has the same parts, whatever has been tuned.
+  // The grid that decides about the parts of an fft where the caller does not: that of the tuned plan, or the usual
+  // one, of the transform to the spectrum. So its inverse has the same parts, whatever has been tuned.
   RankGrid grid_of_parts() const {
     const RankGrid slabs{1, crew_.ranks};
     if (problem_.kind != Kind::fft || !no_pencils(problem_, traits_.backend).empty()) return slabs;

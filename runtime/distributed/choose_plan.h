@@ -23,9 +23,9 @@ ChosenPlan choose_on_first(const Crew& crew, const Problem& problem, const Devic
                            const db::Lookup* lookup);
 
 // Rank 0 chooses, from what is known on its machine, and the others take the text, so that all ranks have the same
-// window and tiles; each has its own number of threads. device_bytes: as in Crew. The problem has the point counts of all ranks. Throws the same
-// Error on every rank: invalid_plan for a forced plan that is none or does not fit, unsupported for what cannot be
-// split.
+// window and tiles; each has its own number of threads. device_bytes: as in Crew. The problem has the point counts of
+// all ranks. Throws the same Error on every rank: invalid_plan for a forced plan that is none or does not fit,
+// unsupported for what cannot be split.
 ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, std::int64_t device_bytes,
                        const Problem& problem, const DeviceTraits& traits, const Options& options);
 

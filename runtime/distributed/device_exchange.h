@@ -1,8 +1,9 @@
 // Moves rows of arrays in GPUs' memory between ranks, in the way that a plan says (Exchange of rank_plan.h).
 //
 // Rows with gaps between them are packed on the device into one message, and unpacked there; others travel as they are.
-// By NCCL nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits for
-// it, so that the device packs one chunk while it works on the next. By peer writes nothing is packed (peer_writes.h).
+// By NCCL nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits
+// for it, so that the device packs one chunk while it works on the next. By peer writes nothing is packed
+// (peer_writes.h).
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ class DeviceExchange {
   void reserve(int slot, const DeviceBlocks& blocks);
   // Collective, all ranks in the same order. Follows all work on Lane::work. The arrays stay as they are until wait().
   void begin(int slot, const DeviceBlocks& blocks);
-  // The same for messages without gaps that `make` writes, in their order, by work that it puts on Lane::work: into their
-  // arrays or, by peer writes, straight to where they belong. What it throws is kept for
+  // The same for messages without gaps that `make` writes, in their order, by work that it puts on Lane::work: into
+  // their arrays or, by peer writes, straight to where they belong. What it throws is kept for
   // rethrow().
   void begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make);
   // Lets a chunk proceed.

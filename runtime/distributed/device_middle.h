@@ -15,8 +15,8 @@ class DeviceMiddle {
   using Complex = std::complex<T>;
 
  public:
-  // Throws Error{out_of_memory | size_overflow}; does not communicate. The exchange outlives this. own_planes: of a joined
-  // array, whose other planes other ranks have (Kept::grid), the part that is here; nothing is allocated then.
+  // Throws Error{out_of_memory | size_overflow}; does not communicate. The exchange outlives this. own_planes: of a
+  // joined array, whose other planes other ranks have (Kept::grid), the part that is here; nothing is allocated then.
   void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
             const TranspositionMemory& held, DeviceExchange& exchange, const DeviceCopy& memory,
             void* own_planes = nullptr) {

@@ -77,7 +77,8 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
     for (int d = 0; d < problem_.dim; ++d)
       memory_.resize(coordinates_[static_cast<std::size_t>(d)],
                      std::max<std::int64_t>(1, arrived() * item_bytes(false)));
-    // Of what comes back, copies have no part; they lie behind each rank's points, so they are left out by their places.
+    // Of what comes back, copies have no part; they lie behind each rank's points, so they are left out by their
+    // places.
     const PointLists::Range own{sent_[2 * self], sent_[2 * self + 1], 0, received_[2 * self]};
     std::vector<PointLists::Range> leaving, back;
     for (std::size_t step = 0; step < ranks; ++step) {
@@ -107,8 +108,8 @@ void GpuMovedPoints::list(const std::vector<std::int32_t>& owners, const std::ve
   lists_.list(to, also, sent_);
 }
 
-// Of one array of items: packed by destinations on one side, by ranks that they came from on the other. What stays on this
-// rank has no message.
+// Of one array of items: packed by destinations on one side, by ranks that they came from on the other. What stays on
+// this rank has no message.
 DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out) const {
   DeviceBlocks blocks;
   const auto of = [&](int rank, char* array, const std::vector<std::int64_t>& starts) {

@@ -1,9 +1,9 @@
-// Nonuniform points in GPUs' memory that move once to the ranks whose slabs of the grid they reach, and their values that
-// follow in every transform.
+// Nonuniform points in GPUs' memory that move once to the ranks whose slabs of the grid they reach, and their values
+// that follow in every transform.
 //
 // A point goes to the rank of its first cell. Where its window reaches the slab of the next rank, that one gets a copy:
-// so every rank spreads all that its cells are to have, and no sums are exchanged. Copies interpolate too, but what they
-// find stays where it is.
+// so every rank spreads all that its cells are to have, and no sums are exchanged. Copies interpolate too, but what
+// they find stays where it is.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ class GpuMovedPoints {
   GpuMovedPoints(const Communicator& ranks, const Problem& problem, const gpu::ProgramBackend& backend,
                  std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, Exchange way);
 
-  // How many of this rank's points begin at each cell of the last dimension. Their arrays are in the device's memory, and
-  // stay until move(). Throws Error{invalid_point | out_of_memory}; does not communicate.
+  // How many of this rank's points begin at each cell of the last dimension. Their arrays are in the device's memory,
+  // and stay until move(). Throws Error{invalid_point | out_of_memory}; does not communicate.
   std::vector<std::int64_t> locate(const generator::nufft::Kernels& kernels, const PointSet& points);
   // owners[c], neighbours[c]: the ranks that points of cell c go to; -1: no neighbour. cleared: bytes of an array that
   // follow() may set to 0, a multiple of 16. Collective; throws the same Error on every rank.
@@ -43,8 +43,8 @@ class GpuMovedPoints {
   // True where no point of this rank moves and none arrives: values stay in the caller's arrays.
   bool stays() const { return stays_; }
   // Values of one transform follow their points, and come back. `moved` has arrived() places; before what comes back is
-  // written there, await() waits until nobody reads it. cleared: the array that plan() was told of, or null. Collective;
-  // nothing is allocated, and what fails on the device is kept in `local` or for rethrow().
+  // written there, await() waits until nobody reads it. cleared: the array that plan() was told of, or null.
+  // Collective; nothing is allocated, and what fails on the device is kept in `local` or for rethrow().
   void follow(void* own, void* moved, void* cleared);
   void await(void* moved);
   void come_back(void* moved, void* own, LocalWork& local);

@@ -6,8 +6,8 @@
 //   type 1: move values -> spread -> transform and prune planes -> transposition -> lines -> modes
 //   type 2: modes -> lines -> transposition -> pad and transform planes -> fetch planes -> interpolate -> move values
 //
-// deterministic: spreading adds integers (templates/nufft_common.cuh) whose unit all ranks agree on, so sums do not depend
-// on the slabs; each point's value is a separate sum; lines of a column are transformed by one launch.
+// deterministic: spreading adds integers (templates/nufft_common.cuh) whose unit all ranks agree on, so sums do not
+// depend on the slabs; each point's value is a separate sum; lines of a column are transformed by one launch.
 #include <algorithm>
 #include <bit>
 #include <complex>
@@ -231,14 +231,15 @@ class GpuNufftSlabs final : public RankExecutor {
     ffts_.look({begins_, ranks_.rank(), pieces_});
   }
   // So many planes at a time that what lies between their two dimensions takes little memory, in the order in which
-  // kept planes in the memory of the grid overwrite, or are overwritten by, what is not needed any more: a kept plane lies
-  // before the one that it is kept of, and is smaller.
+  // kept planes in the memory of the grid overwrite, or are overwritten by, what is not needed any more: a kept plane
+  // lies before the one that it is kept of, and is smaller.
   std::vector<cpu::LineRange> plane_pieces(cpu::LineRange which, bool to_modes) const {
     std::vector<cpu::LineRange> pieces = pieces_of(which, one_by_one_[to_modes] ? piece_bytes : plane_ * kElement);
     if (kept_in_grid_ && !to_modes) std::reverse(pieces.begin(), pieces.end());
     return pieces;
   }
-  // The same of columns, whose lines may take two kernels; each column by itself where bits must not depend on the ranks.
+  // The same of columns, whose lines may take two kernels; each column by itself where bits must not depend on the
+  // ranks.
   std::vector<cpu::LineRange> column_pieces(cpu::LineRange which) const {
     return pieces_of(which, options_.deterministic ? piece_bytes : run_ * slab_.cells * kElement);
   }

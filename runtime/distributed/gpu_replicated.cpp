@@ -1,5 +1,6 @@
-// Types 1 and 2 whose points stay on their ranks, with arrays in the memory of GPUs and an exchange by NCCL: the steps of
-// replicated.cpp. Modes of a rank's part are rows with gaps in an array of all modes, so they are packed on the device.
+// Types 1 and 2 whose points stay on their ranks, with arrays in the memory of GPUs and an exchange by NCCL: the steps
+// of replicated.cpp. Modes of a rank's part are rows with gaps in an array of all modes, so they are packed on the
+// device.
 //
 //   to modes   transform of this rank's points -> pack by ranks -> NCCL adds up every part on its rank
 //   to points  every rank gets all parts -> unpack -> transform at this rank's points

@@ -1,11 +1,11 @@
-// The part of the fine grid that one rank stores: whole layers of tiles along the last dimension and, where y is cut too,
-// along y. Each layer is followed by the cells that its windows share with the next one (GridLayers of
+// The part of the fine grid that one rank stores: whole layers of tiles along the last dimension and, where y is cut
+// too, along y. Each layer is followed by the cells that its windows share with the next one (GridLayers of
 // gridder/gridder.h).
 //
 // The shared cells of a layer belong to the layer that follows it, here or on the next rank that has any, around the
-// period's end. As a layer is at least as thick as a window reaches, a cell gets along each cut dimension the sum of its
-// layer and that of the layer before, and nothing else. Sums are added along y first, in all planes, then along z. Two
-// numbers have one sum, so it does not matter which rank adds them, or when.
+// period's end. As a layer is at least as thick as a window reaches, a cell gets along each cut dimension the sum of
+// its layer and that of the layer before, and nothing else. Sums are added along y first, in all planes, then along z.
+// Two numbers have one sum, so it does not matter which rank adds them, or when.
 #pragma once
 
 #include <array>

@@ -17,8 +17,8 @@ namespace fourtune::runtime::distributed {
 struct GridRowSpec {
   std::int64_t n = 1;
   int sign = -1;
-  // How many rows there are on all ranks together: the algorithm follows from it, so that a row's result does not depend
-  // on the other rows of this rank.
+  // How many rows there are on all ranks together: the algorithm follows from it, so that a row's result does not
+  // depend on the other rows of this rank.
   std::int64_t usual = 1;
   generator::FftChoice choice;
   int threads = 1;

@@ -7,8 +7,8 @@
 // Planes are pruned before the transposition, so the fine grid itself never travels, but for the few cells that two
 // ranks share. By pencils several ranks share a plane, and within planes there is another exchange
 // (split_nufft_planes.cpp); the transposition gathers all parts of a column's row along x on the rank of its modes.
-// Deconvolution happens where modes are written or read. The plan says in which pieces the transposition overlaps with the
-// transforms (pipeline.h).
+// Deconvolution happens where modes are written or read. The plan says in which pieces the transposition overlaps with
+// the transforms (pipeline.h).
 #include <algorithm>
 #include <cmath>
 

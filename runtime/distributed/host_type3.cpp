@@ -240,8 +240,8 @@ class HostType3 final : public RankExecutor {
   Complex* columns(std::int64_t b) { return columns_.data() + b * lines_count_ * local_.window.fine[last_]; }
   cpu::LineRange lines_of(cpu::LineRange columns) const { return {columns.first * run_, columns.count * run_}; }
 
-  // Calls f(first of so many adjacent planes of cells, its number among this rank's planes, how many there are) for what
-  // each layer of a grid has of these planes of transform b.
+  // Calls f(first of so many adjacent planes of cells, its number among this rank's planes, how many there are) for
+  // what each layer of a grid has of these planes of transform b.
   template <class F>
   void for_each_layer(PlacedPoints<T>& points, std::int64_t b, cpu::LineRange which, F f) {
     GridPart<T>& grid = points.grid();

@@ -1,5 +1,5 @@
-// NVIDIA's library for exchanges between GPUs, opened at run time: libnccl.so.2, or $FOURTUNE_NCCL. Types and values are
-// those of its documentation (versions 2.8 and later).
+// NVIDIA's library for exchanges between GPUs, opened at run time: libnccl.so.2, or $FOURTUNE_NCCL. Types and values
+// are those of its documentation (versions 2.8 and later).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The transforms of a rank's planes within a type 1 or 2 on processors: between cells of the fine grid and the modes of a
-// plane, from which columns travel. Whole planes are transformed by the pruned FFT of one process; planes that several
-// ranks share, by rows along x, an exchange among these ranks, and rows along y.
+// The transforms of a rank's planes within a type 1 or 2 on processors: between cells of the fine grid and the modes of
+// a plane, from which columns travel. Whole planes are transformed by the pruned FFT of one process; planes that
+// several ranks share, by rows along x, an exchange among these ranks, and rows along y.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ class NufftPlanes {
   // What transforms in this direction need. Throws Error{out_of_memory | size_overflow}; does not communicate.
   virtual void make(bool adjoint) = 0;
   // `cells`: the first of so many stored planes, null where this rank has no rows of them. `kept`: their modes along y
-  // and x, of the latter this rank's part, [plane][y][x]. Collective among the ranks that share planes, whose failures are
-  // kept in `local`.
+  // and x, of the latter this rank's part, [plane][y][x]. Collective among the ranks that share planes, whose failures
+  // are kept in `local`.
   virtual void truncate(Complex* cells, Complex* kept, std::int64_t planes, bool adjoint, LocalWork& local) = 0;
   virtual void pad(const Complex* kept, Complex* cells, std::int64_t planes, bool adjoint, LocalWork& local) = 0;
   virtual std::int64_t bytes() const = 0;

@@ -3,7 +3,8 @@
 //
 //   begin   a rank tells everyone who is to write here where the rows belong, and so that they may be overwritten
 //           (Invitation); it copies to whoever told it
-//   wait    when its copies are done it says so to those whose memory they are in, and hears the same; or that they failed
+//   wait    when its copies are done it says so to those whose memory they are in, and hears the same; or that they
+//           failed
 //
 // The words pass by MPI between the hosts; the copies run on a lane. Kernels may write in their place.
 #pragma once
@@ -28,13 +29,14 @@ class PeerWrites {
   // Collective, as all below but settle() and rethrow(). Copies follow all work on Lane::work, and are marked there by
   // `mark`.
   void begin(int slot, const DeviceBlocks& blocks, int mark);
-  // The same for messages without gaps that `make` writes, in the order of blocks.send, by work that it puts on Lane::work;
-  // their arrays do not count. It is not called where one of them cannot be reached.
+  // The same for messages without gaps that `make` writes, in the order of blocks.send, by work that it puts on
+  // Lane::work; their arrays do not count. It is not called where one of them cannot be reached.
   using Make = std::function<void(std::span<char* const> there)>;
   void begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make);
   // The messages of the slot have arrived.
   void wait(int slot, int mark);
-  // All work on Lane::work is done, so nothing that has arrived is still to be read. Without this, begin() waits for that.
+  // All work on Lane::work is done, so nothing that has arrived is still to be read. Without this, begin() waits for
+  // that.
   void settle() { unread_.clear(); }
   // To be called before arrays end that others may have written to: lets go of all of them where one rank's `ends`.
   void forget(bool ends = true);

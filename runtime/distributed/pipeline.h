@@ -42,8 +42,8 @@ class PipelineOf {
  public:
   PipelineOf() = default;
   explicit PipelineOf(const PipelineStages& stages) : stages_(stages) {}
-  // For up to `batch` transforms at a time, of a Communicator's ranks or a RankGroup's. Throws what Middle::bind throws;
-  // does not communicate.
+  // For up to `batch` transforms at a time, of a Communicator's ranks or a RankGroup's. Throws what Middle::bind
+  // throws; does not communicate.
   template <class Ranks, class... Rest>
   void bind(const Ranks& ranks, const TranspositionShape& shape, const Chunks& chunks, std::int64_t batch,
             Rest&&... rest) {

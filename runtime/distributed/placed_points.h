@@ -2,7 +2,8 @@
 // interpolated there.
 //
 //   locate every point -> cut the grid -> move points to the rank of their cell -> sort
-//   spread: move values -> spread -> add shared cells          interpolate: fetch shared cells -> interpolate -> move back
+//   spread: move values -> spread -> add shared cells          interpolate: fetch shared cells -> interpolate -> move
+//   back
 #pragma once
 
 #include <array>
@@ -56,8 +57,8 @@ class PlacedPoints {
   PlacedPoints(const Communicator& ranks, const cpu::GridderSpec& gridder, const GridCut& cut, Balance balance,
                const Moving& moving, cpu::StageClock& clock);
 
-  // First of two steps: locates the points and cuts the grid for them. Returns whether it is cut differently than before,
-  // in which case grid() has been bound again. Collective; throws the same Error on every rank.
+  // First of two steps: locates the points and cuts the grid for them. Returns whether it is cut differently than
+  // before, in which case grid() has been bound again. Collective; throws the same Error on every rank.
   bool cut(const OwnPoints<T>& points);
   // Second step: moves points and sorts them. What is done with them where they arrive, `arrived(count, coordinates)`,
   // must not communicate. Collective; throws the same Error on every rank.
@@ -78,8 +79,8 @@ class PlacedPoints {
   GridPart<T>& grid() { return grid_; }
   const GridPart<T>& grid() const { return grid_; }
   const GridCut& where() const { return cut_; }
-  // Grids of `count` transforms from and to this rank's values, which are as far apart as it has points. `factor`: of the
-  // points that have arrived, or null. Collective; failures are kept in `local`.
+  // Grids of `count` transforms from and to this rank's values, which are as far apart as it has points. `factor`: of
+  // the points that have arrived, or null. Collective; failures are kept in `local`.
   void spread(const Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
   void interpolate(Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
   std::int64_t bytes() const { return grid_.bytes() + gridder_->bytes() + moved_.bytes(); }

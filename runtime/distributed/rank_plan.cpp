@@ -285,8 +285,8 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
       problem.kind == Kind::fft ? problem.batch : std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision) * mode_count(problem)) /
                        (static_cast<double>(ranks) * ranks);
-  // On two H100 linked by NVLink, an fft of 1024^3 in f32 took 17.1 ms in four pieces and 17.8 to 20.3 in one, two, eight
-  // and sixteen, before arrays were joined; pieces of small messages are not worth their launches.
+  // On two H100 linked by NVLink, an fft of 1024^3 in f32 took 17.1 ms in four pieces and 17.8 to 20.3 in one, two,
+  // eight and sixteen, before arrays were joined; pieces of small messages are not worth their launches.
   if (generator::is_gpu(plan.backend) && ranks > 1 && exchange != Exchange::peer && bytes > kLarge)
     return {4, Cut::planes};
   // Peers write without kernels, so a chunk costs a few words between the hosts. On two H200, 512^3 in f32 took 1.53,
@@ -327,8 +327,9 @@ Decomposition choose(const generator::Plan& plan, const Problem& problem, int ra
   if (problem.kind == Kind::fft) return Decomposition::slabs;
   if (ranks == 1 || problem.type == 3 || !slabs_fault(plan, problem).empty()) return Decomposition::replicated;
   // Replicated: every rank transforms the whole grid. Slabs: every point's value moves. So grids with few cells per
-  // point are replicated. A cell costs some 3 log2(cells) operations on the ranks that repeat it (12 ns of a grid of 192^3
-  // on two ranks of an Intel server); packing a point's value, two copies by MPI and unpacking cost some 40 (4 to 11 ns).
+  // point are replicated. A cell costs some 3 log2(cells) operations on the ranks that repeat it (12 ns of a grid of
+  // 192^3 on two ranks of an Intel server); packing a point's value, two copies by MPI and unpacking cost some 40 (4 to
+  // 11 ns).
   double cells = 1;
   for (int d = 0; d < problem.dim; ++d) cells *= static_cast<double>(plan.window.fine[d]);
   if (generator::is_gpu(plan.backend)) {

@@ -66,8 +66,8 @@ enum class Exchange {
   mpi,   // MPI, which is given pointers of the GPUs
   host,  // MPI, from and to host memory, which for GPUs is pinned
   peer,  // the GPU that sends writes into the memory of the other; for ranks of one machine
-  // Kernels that transform planes and lines store and load what crosses, in the memory of the other GPUs. The rest, moved
-  // points and fetched planes, goes as by peer.
+  // Kernels that transform planes and lines store and load what crosses, in the memory of the other GPUs. The rest,
+  // moved points and fetched planes, goes as by peer.
   kernels,
   shared,  // on processors: ranks of one machine work in one array that they share, and nothing is sent
 };
@@ -120,8 +120,8 @@ std::vector<RankGrid> grids_of(int ranks);
 std::string to_string(const RankGrid& grid);
 // Throws Error{invalid_plan} that lists the grids of so many ranks, unless this is one.
 void require_grid(const RankGrid& grid, int ranks);
-// The local plan with the families and tiles that slabs need on this device. A layer of tiles, the last one too, is at least as thick
-// as a window reaches, so that a cell gets sums of two layers at most.
+// The local plan with the families and tiles that slabs need on this device. A layer of tiles, the last one too, is at
+// least as thick as a window reaches, so that a cell gets sums of two layers at most.
 generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
                               bool deterministic);
 

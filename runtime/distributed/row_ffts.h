@@ -1,4 +1,5 @@
-// FFTs of many rows along x, which follow each other without gaps: the first step of a transform whose planes are split.
+// FFTs of many rows along x, which follow each other without gaps: the first step of a transform whose planes are
+// split.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct RowFftSpec {
   std::int64_t n = 1;
   int sign = -1;
   double interior = 1;
-  // How many rows there are on all ranks together: the algorithm follows from it, so that a row's result does not depend
-  // on the other rows of this rank.
+  // How many rows there are on all ranks together: the algorithm follows from it, so that a row's result does not
+  // depend on the other rows of this rank.
   std::int64_t usual = 1;
   generator::FftChoice choice;
   int threads = 1;

@@ -4,9 +4,9 @@
 //   type 2   rows along y, padded -> exchange among the ranks of a plane -> rows along x, padded
 //
 // The exchange is a transposition, of whose arrays each is one plane: from parts of y with all kept modes along x to
-// parts of these with all of y. So only what is kept along x travels. It goes in pieces where the transposition behind it
-// does. A row's result depends on nothing but the row, so the bits are the same for every grid of ranks. One rank with
-// whole planes runs the same code, plane by plane, where bits matter.
+// parts of these with all of y. So only what is kept along x travels. It goes in pieces where the transposition behind
+// it does. A row's result depends on nothing but the row, so the bits are the same for every grid of ranks. One rank
+// with whole planes runs the same code, plane by plane, where bits matter.
 #include <algorithm>
 
 #include "runtime/backends/cpu/nufft/nufft_common.h"

@@ -9,7 +9,8 @@
 // columns) x run to change back: no less is possible, as everything that it sends is stored elsewhere afterwards. It
 // does so in chunks, each with some of every rank's planes, or some of every rank's columns.
 //
-// By pencils a group of consecutive ranks shares planes: each has a part of every run of theirs. Columns have whole runs.
+// By pencils a group of consecutive ranks shares planes: each has a part of every run of theirs. Columns have whole
+// runs.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@
 
 namespace fourtune::runtime::distributed {
 
-// In one array of whole planes nothing is copied within a rank. Two ranks need the same memory for it, three half as much
-// again.
+// In one array of whole planes nothing is copied within a rank. Two ranks need the same memory for it, three half as
+// much again.
 inline constexpr int kMostJoined = 3;
 
 // Of planes that a GPU transforms at a time, on the fine grid of types 1 and 2: what lies between their two dimensions
@@ -56,8 +57,8 @@ struct Slice {
   std::int64_t size() const { return planes * rows * bytes; }
 };
 
-// What is in memory of a transposition at a time: arrays of either side, slots for chunks under way, and how many arrays
-// one chunk moves at most.
+// What is in memory of a transposition at a time: arrays of either side, slots for chunks under way, and how many
+// arrays one chunk moves at most.
 struct TranspositionMemory {
   std::int64_t arrays = 1;
   int slots = 1;

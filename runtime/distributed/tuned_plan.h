@@ -31,8 +31,8 @@ struct TunedPlan {
   RankPlan plan;
   std::string why;  // where it was found, and what it was measured for
 };
-// The winner for this problem in this environment of so many ranks, or for one whose validity covers the problem. Stored plans are not
-// trusted: `notes` gets a line for each that is passed over.
+// The winner for this problem in this environment of so many ranks, or for one whose validity covers the problem.
+// Stored plans are not trusted: `notes` gets a line for each that is passed over.
 std::optional<TunedPlan> find_tuned(const Problem& problem, const db::Environment& here, const db::Lookup& lookup,
                                     int ranks, std::string& notes);
 

@@ -1,4 +1,5 @@
-// Planes of a fine grid of which every rank has whole ones: pruned FFTs of each, with nothing to exchange (nufft_planes.h).
+// Planes of a fine grid of which every rank has whole ones: pruned FFTs of each, with nothing to exchange
+// (nufft_planes.h).
 #include "runtime/backends/cpu/nufft/pruned_fft.h"
 #include "runtime/distributed/nufft_planes.h"
 

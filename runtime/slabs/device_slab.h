@@ -1,5 +1,5 @@
-// How a periodic grid is cut into slabs for ranks with GPUs, along its last dimension. One device that works on slabs one
-// after the other counts them as if each were a rank's.
+// How a periodic grid is cut into slabs for ranks with GPUs, along its last dimension. One device that works on slabs
+// one after the other counts them as if each were a rank's.
 //
 // 1. Cuts lie between rows, which are whole bins of the sort and at least as thick as a window reaches. So windows that
 //    begin in a slab reach the next one at most, and a bin has the same points whatever the cuts.

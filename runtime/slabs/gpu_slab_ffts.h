@@ -1,6 +1,6 @@
-// The transforms of a nonuniform transform by slabs on a GPU: planes of the fine grid to and from the modes that are kept
-// of them, and lines along the last dimension to and from modes. Pruning, zero padding and deconvolution are in the
-// kernels that read or write modes.
+// The transforms of a nonuniform transform by slabs on a GPU: planes of the fine grid to and from the modes that are
+// kept of them, and lines along the last dimension to and from modes. Pruning, zero padding and deconvolution are in
+// the kernels that read or write modes.
 #pragma once
 
 #include <array>
@@ -31,9 +31,9 @@ class GpuSlabFfts {
   std::int64_t prepare_planes_inside(std::int64_t count, int sign, bool to_modes);
   void prepare_lines(std::int64_t count, const Strides& strides, int sign, bool to_modes);
   // From now on kept planes lie in an array of several ranks. Either each has a whole one, and the first step, that of
-  // planes or of lines, stores some rows that cross there, while the second one loads the others from there. Or each has
-  // its own planes alone (no of_columns): the step of lines loads and stores what belongs to others where it is. To be
-  // called before anything is prepared.
+  // planes or of lines, stores some rows that cross there, while the second one loads the others from there. Or each
+  // has its own planes alone (no of_columns): the step of lines loads and stores what belongs to others where it is. To
+  // be called before anything is prepared.
   struct Shared {
     std::optional<generator::fft::RankArrays> of_columns;
     generator::fft::RankArrays of_planes;  // eighths: of the rows that are stored

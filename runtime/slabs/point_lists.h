@@ -1,8 +1,8 @@
 // Lists of the points of an array by where they go, made on a device, and copies of items in the order of such a list:
 // the points themselves once, and their values in every transform.
 //
-// A point's destinations follow from its first cell along the last dimension of the grid: that of the slab with the cell,
-// and another one whose slab the point's window reaches.
+// A point's destinations follow from its first cell along the last dimension of the grid: that of the slab with the
+// cell, and another one whose slab the point's window reaches.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ class PointLists {
   struct Range {
     std::int64_t begin = 0, end = 0, unpacked = 0, packed = -1;
   };
-  // lists: how many there are at a time. stream: of the device, where kernels run. pieces: that sending() may have, what
-  // it clears among them.
+  // lists: how many there are at a time. stream: of the device, where kernels run. pieces: that sending() may have,
+  // what it clears among them.
   PointLists(const Problem& problem, std::unique_ptr<gpu::Queue> queue, void* stream, int lists = 1, int pieces = 0);
 
   // Memory for so many points at most, of which up to `listed` items are listed. What is reserved never shrinks. Throws
   // Error{out_of_memory}.
   void reserve(std::int64_t points, std::int64_t listed, std::int64_t cells, std::int64_t destinations);
-  // How many points begin at each cell of the last dimension. Arrays are in the device's memory; `first` is the number of
-  // their first point in messages. At most 2^31 - 1 of them. Throws
+  // How many points begin at each cell of the last dimension. Arrays are in the device's memory; `first` is the number
+  // of their first point in messages. At most 2^31 - 1 of them. Throws
   // Error{invalid_point | out_of_memory}.
   std::vector<std::int64_t> locate(const generator::nufft::Kernels& kernels, const PointSet& points, std::int64_t cells,
                                    std::int64_t first = 0);

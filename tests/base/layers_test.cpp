@@ -217,8 +217,8 @@ TEST(Layers, TheShippedLibraryHasNothingOfTheEmulator) {
   EXPECT_GT(seen, 10);
 }
 
-// Backend::capabilities and the table of base/gpu_backends.h say what a backend can do, so that a new one needs no edits
-// elsewhere.
+// Backend::capabilities and the table of base/gpu_backends.h say what a backend can do, so that a new one needs no
+// edits elsewhere.
 TEST(Layers, NobodyComparesTheNameOfABackend) {
   const std::string name = "\"(cpu|cuda|emulated);?\"";
   const std::regex compared("[!=]= *" + name + "|" + name + " *[!=]=|(compare|starts_with)\\(" + name);

@@ -1,6 +1,6 @@
-// The binary interfaces of the libraries beside libfourtune: their sonames and symbols, as tests/golden/abi_*.txt have them.
-// libfourtune_mpi's changes as libfourtune's does (abi_test.cpp). Those of the others are what programs were compiled for
-// that are not ours, so nothing may ever leave them.
+// The binary interfaces of the libraries beside libfourtune: their sonames and symbols, as tests/golden/abi_*.txt have
+// them. libfourtune_mpi's changes as libfourtune's does (abi_test.cpp). Those of the others are what programs were
+// compiled for that are not ours, so nothing may ever leave them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# side_by_side.sh WORK LIBRARIES: what docs/migrate.md shows side by side is what it says. Our column of every block compiles
-# against our header. Both columns of FFTW's block run, and give the same numbers.
+# side_by_side.sh WORK LIBRARIES: what docs/migrate.md shows side by side is what it says. Our column of every block
+# compiles against our header. Both columns of FFTW's block run, and give the same numbers.
 set -euo pipefail
 work=$1 libraries=$2 root=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$work"

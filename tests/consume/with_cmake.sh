@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# with_cmake.sh FOLDER WORK: builds and runs the downstream project with find_package(fourtune), of an installation below
-# FOLDER or of a build in it.
+# with_cmake.sh FOLDER WORK: builds and runs the downstream project with find_package(fourtune), of an installation
+# below FOLDER or of a build in it.
 set -euo pipefail
 folder=$1 work=$2 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# with_fetch.sh WORK [build]: configures a project that has Fourtune inside by FetchContent, which checks that nothing else of
-# it changes; with `build`, which compiles the library again, also builds and runs it, and installs: nothing.
+# with_fetch.sh WORK [build]: configures a project that has Fourtune inside by FetchContent, which checks that nothing
+# else of it changes; with `build`, which compiles the library again, also builds and runs it, and installs: nothing.
 set -euo pipefail
 work=$1 here=$(cd "$(dirname "$0")" && pwd)
 sources=$(cd "$here/../.." && pwd)

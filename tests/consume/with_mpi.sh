@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# with_mpi.sh PREFIX WORK: builds the examples for many ranks with find_package and with pkg-config, and runs them on one.
+# with_mpi.sh PREFIX WORK: builds the examples for many ranks with find_package and with pkg-config, and runs them on
+# one.
 set -euo pipefail
 prefix=$1 work=$2 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"

@@ -40,8 +40,8 @@ struct Geometry {
   }
 };
 
-// The cells of a dimension where every part begins, with balance=planes: rows of tiles whose middle lies before a part's
-// share of the cells.
+// The cells of a dimension where every part begins, with balance=planes: rows of tiles whose middle lies before a
+// part's share of the cells.
 struct Cuts {
   std::vector<std::int64_t> starts{0};
 

@@ -25,7 +25,8 @@ struct Range {
   std::int64_t size() const { return end - begin; }
 };
 Range dealt(Deal deal, std::int64_t m, int rank, int ranks);
-// One of three deals, for tests that try one of them at a time: with `turn` and the number of ranks all have their turn.
+// One of three deals, for tests that try one of them at a time: with `turn` and the number of ranks all have their
+// turn.
 inline Deal deal_in_turn(int turn) {
   constexpr std::array kDeals{Deal::even, Deal::uneven, Deal::all_on_last};
   return kDeals[static_cast<std::size_t>(turn + size_of(MPI_COMM_WORLD)) % kDeals.size()];

@@ -1,6 +1,6 @@
 // What a call through the drop-in libfinufft costs beside the same call of our interface, on small problems, where it
-// shows: executes of one plan, and making a plan with its points and destroying it. One thread; blocks of calls in turns,
-// medians of the thread's CPU time, and of the ratio the middle 90 %. Exit code 1: the two results differ.
+// shows: executes of one plan, and making a plan with its points and destroying it. One thread; blocks of calls in
+// turns, medians of the thread's CPU time, and of the ratio the middle 90 %. Exit code 1: the two results differ.
 //
 //   dropin_call_cost LIBRARY [BLOCKS]
 #include <dlfcn.h>

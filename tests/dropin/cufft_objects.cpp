@@ -1,5 +1,5 @@
-// A program that does not know cuFFT but loads objects that do, as an interpreter does: one with a cuFFT inside, and the
-// library itself, whose functions it asks for by name. Run by cufft_preload_test.cpp. Prints what each executed.
+// A program that does not know cuFFT but loads objects that do, as an interpreter does: one with a cuFFT inside, and
+// the library itself, whose functions it asks for by name. Run by cufft_preload_test.cpp. Prints what each executed.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -142,8 +142,8 @@ void reasons() {
   CHECK(cufftExecC2C(last, in + 1, out + 1, -1) == 0);  // not aligned to a complex number
 }
 
-// A callback reaches the library with all that the program gave, also of a plan that ours have executed; from then on the
-// library executes it.
+// A callback reaches the library with all that the program gave, also of a plan that ours have executed; from then on
+// the library executes it.
 void callback() {
   constexpr int kStoreComplex = 4;
   struct Seen {

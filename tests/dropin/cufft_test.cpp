@@ -1,5 +1,5 @@
-// Results of cuFFT's functions by our kernels, on the emulated backend, against a stand-in for the real library that uses
-// direct sums; and what a plan's arguments mean.
+// Results of cuFFT's functions by our kernels, on the emulated backend, against a stand-in for the real library that
+// uses direct sums; and what a plan's arguments mean.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

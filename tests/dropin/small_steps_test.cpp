@@ -1,5 +1,5 @@
-// The drop-in libraries keep all digits of points, as the peers do: the difference of two results over a step of a point
-// that is far below the tolerance is the derivative. Programs check gradients so (pytorch-finufft's tests).
+// The drop-in libraries keep all digits of points, as the peers do: the difference of two results over a step of a
+// point that is far below the tolerance is the derivative. Programs check gradients so (pytorch-finufft's tests).
 // libcufinufft is the build whose GPU kernels the processor runs.
 #include <array>
 #include <cmath>
@@ -139,7 +139,8 @@ TEST(SmallSteps, GiveTheDerivativeInSinglePrecisionAndAtATightTolerance) {
   check<double>(cpu(), 2, 1, 1e-13, 1e-8, 1e-5);
 }
 
-// Windows of even width begin and end at points that lie on cells, where results jump by as much as the tolerance allows.
+// Windows of even width begin and end at points that lie on cells, where results jump by as much as the tolerance
+// allows.
 TEST(SmallSteps, OfAFewPointsOnCellsGiveTheDerivative) {
   for (const Library* library : {&cpu(), &gpu()})
     for (const int type : {1, 2})

@@ -213,8 +213,8 @@ TEST(GpuNufftCandidates, ChunksHoldFewGrids) {
   EXPECT_EQ(plan_of("type=1,n=32x32,m=1000,prec=f32,tol=1e-3,batch=32").chunk, 32);
 }
 
-// Each was measured on an H100 (docs/design/gpu-nufft.md): four grids of a group where eight leave the cache or have large
-// tiles, padded bins where clustered points would meet in few cells, and tiles of narrow windows in f64.
+// Each was measured on an H100 (docs/design/gpu-nufft.md): four grids of a group where eight leave the cache or have
+// large tiles, padded bins where clustered points would meet in few cells, and tiles of narrow windows in f64.
 TEST(GpuNufftCandidates, GroupsOfFourClustersAndDenseNarrowWindowsTakeTiles) {
   const auto points = [](const std::string& more) {
     return default_plan(parse_problem("nufft:" + more), h200()).gpu().points;

@@ -44,8 +44,8 @@ TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
     seen = second;
   }
 }
-// One strength is 2^40 times the others, so the unit of its sums is larger than a thousandth of theirs. Cells that it does
-// not reach show what they have lost.
+// One strength is 2^40 times the others, so the unit of its sums is larger than a thousandth of theirs. Cells that it
+// does not reach show what they have lost.
 TEST(NufftDeterministic, TwiceKeepsWhatTheUnitLeavesOut) {
   for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned})
     for (const bool twice : {false, true}) {

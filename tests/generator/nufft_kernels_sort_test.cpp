@@ -99,8 +99,8 @@ std::vector<Case> segment_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Segments, NufftSortKernels, ::testing::ValuesIn(segment_cases()), name_of);
 
-// The coarse bin of a bin is a product and a shift where counts have 32 bits, which is exact below 2^31 alone. Where they
-// have 64, there may be more bins than any test has memory for, so the function is called by itself.
+// The coarse bin of a bin is a product and a shift where counts have 32 bits, which is exact below 2^31 alone. Where
+// they have 64, there may be more bins than any test has memory for, so the function is called by itself.
 TEST(NufftSortTexts, TheCoarseBinOfABinIsAQuotientForEveryCount) {
   for (const bool large : {false, true}) {
     Case c = spreading("Coarse", 1, Precision::f32, 4, Spread::tile_owned);

@@ -143,7 +143,8 @@ TEST(NufftOffsets, AddUpWhatTilesHavePublishedBackToOneThatKnowsAllBeforeIt) {
       const auto own = static_cast<std::uint64_t>(i * i + 1), tasks = static_cast<std::uint64_t>(2 * i + 1);
       points += own, parts += tasks;
       const auto at = static_cast<std::size_t>(1 + 2 * i);
-      // Those before `known` would give another sum: nobody may look there. The last 20 have finished their own sums only.
+      // Those before `known` would give another sum: nobody may look there. The last 20 have finished their own sums
+      // only.
       memory.state[at] = i < known ? kOwn | 12345 : i == known ? kAll | points : kOwn | own;
       memory.state[at + 1] = i < known ? kOwn | 54321 : i == known ? kAll | parts : kOwn | tasks;
     }

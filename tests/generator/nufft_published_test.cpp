@@ -1,5 +1,5 @@
-// GM, GM-sort and SM as the paper on cuFINUFFT has them: kernels against direct sums that evaluate its window, in several
-// orders and under the race checker; the rules that refuse what the paper does not have; its parameters.
+// GM, GM-sort and SM as the paper on cuFINUFFT has them: kernels against direct sums that evaluate its window, in
+// several orders and under the race checker; the rules that refuse what the paper does not have; its parameters.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

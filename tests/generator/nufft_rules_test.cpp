@@ -42,7 +42,8 @@ TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
   EXPECT_EQ(words(1, Precision::f32, 1e-4, 21, true), 2);
 }
 
-// A period is 2^24 or 2^53 steps of a coordinate in its second half, whatever the grid; the next larger unit loses some.
+// A period is 2^24 or 2^53 steps of a coordinate in its second half, whatever the grid; the next larger unit loses
+// some.
 TEST(NufftRecords, ExactPointsKeepTheLastBitOfACoordinate) {
   EXPECT_EQ(exact_unit(Precision::f64, {1024, 64, 1}, 2), std::ldexp(1.0, 6 - 53));
   EXPECT_EQ(exact_unit(Precision::f64, {1024, 64, 1}, 1), std::ldexp(1.0, 10 - 53));

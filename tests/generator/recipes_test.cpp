@@ -124,7 +124,8 @@ TEST(Recipes, APlannerIsFiveFunctionsAndALineInTheTable) {
   EXPECT_NE(copy.compile(own).code, 0) << "functions in another order are taken";
 }
 
-// Each link of the page is a file, and has every name in code that the page says is there: "`kBackends` in [file](path)".
+// Each link of the page is a file, and has every name in code that the page says is there: "`kBackends` in
+// [file](path)".
 TEST(Recipes, FilesHaveWhatThePageSaysOfThem) {
   const std::string page = source("docs/design/recipes.md");
   const std::regex link(R"(`([A-Za-z_:]+)` (?:in|to|of)\s+\[[^\]]+\]\(\.\./\.\./([^)#]+)\))");

@@ -1,4 +1,5 @@
-// FOURTUNE_CHECK: arrays that are too short, overlap or hold no numbers are refused by name, right ones compute as ever.
+// FOURTUNE_CHECK: arrays that are too short, overlap or hold no numbers are refused by name, right ones compute as
+// ever.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/mman.h>

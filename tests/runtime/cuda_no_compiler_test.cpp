@@ -1,5 +1,5 @@
-// A machine with a GPU and no compiler, simulated by a driver that takes any kernel and only counts: what has its kernels
-// in a trusted pack or in the user's store runs, and everything else says what to install.
+// A machine with a GPU and no compiler, simulated by a driver that takes any kernel and only counts: what has its
+// kernels in a trusted pack or in the user's store runs, and everything else says what to install.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Kernels that start before the one ahead of them has ended (templates/launch_order.cuh): what they may not do before they
-// wait is reported, and what the rules allow is not.
+// Kernels that start before the one ahead of them has ended (templates/launch_order.cuh): what they may not do before
+// they wait is reported, and what the rules allow is not.
 #include <fmt/format.h>
 
 #include <optional>

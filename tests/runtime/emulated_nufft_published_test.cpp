@@ -55,8 +55,8 @@ TEST(EmulatedNufftPublished, MeetsItsToleranceForwardAndAdjoint) {
       }
 }
 
-// Coordinates of many turns lose no digits, also where positions in cells are no integers of 32 bits: mode (1, 0) is the
-// sum of exp(i x) of the exact numbers.
+// Coordinates of many turns lose no digits, also where positions in cells are no integers of 32 bits: mode (1, 0) is
+// the sum of exp(i x) of the exact numbers.
 template <class T>
 void expect_folded(const std::vector<T>& x, const char* rest, double allowed) {
   const Problem problem = parse_problem(std::string("nufft:type=1,n=14x11,") + rest);

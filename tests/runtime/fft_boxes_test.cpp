@@ -1,5 +1,5 @@
-// Several dimensions that are transformed together, and the moves and levels that they brought: groups of fewer lines than
-// a vector has lanes, and prime radices.
+// Several dimensions that are transformed together, and the moves and levels that they brought: groups of fewer lines
+// than a vector has lanes, and prime radices.
 #include "generator/plan/fft_boxes.h"
 
 #include <fmt/format.h>

@@ -143,8 +143,8 @@ TEST(Fft, LongLinesOfOurOwnNeedNoFftw) {
     }
 }
 
-// Threads share long lines, or take whole ones where there are enough of them; of short lines they take blocks, which are
-// smaller where there are few. One thread's results are right (above), and all others have the same bits.
+// Threads share long lines, or take whole ones where there are enough of them; of short lines they take blocks, which
+// are smaller where there are few. One thread's results are right (above), and all others have the same bits.
 TEST(Fft, BatchesHaveTheSameBitsOnAnyNumberOfThreads) {
   std::mt19937_64 random(23);
   const struct {

@@ -1,5 +1,5 @@
-// A grid with a halo (GridShape::halo) has the same sums and gives the same values as one whose windows wrap around: with
-// so few points that they are scattered, with enough for private tiles, with both, and unsorted in one dimension.
+// A grid with a halo (GridShape::halo) has the same sums and gives the same values as one whose windows wrap around:
+// with so few points that they are scattered, with enough for private tiles, with both, and unsorted in one dimension.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/gridder_reference.h"

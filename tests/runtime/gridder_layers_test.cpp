@@ -1,5 +1,5 @@
-// A grid in layers (GridLayers) along its last dimension, and in 3D along y too: what several processes spread into their
-// layers adds up to what one spreads into the whole grid, and they interpolate the same values from their parts.
+// A grid in layers (GridLayers) along its last dimension, and in 3D along y too: what several processes spread into
+// their layers adds up to what one spreads into the whole grid, and they interpolate the same values from their parts.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/gridder_reference.h"
@@ -69,8 +69,8 @@ class Layers {
     counts_ = gridder->tile_counts();
   }
 
-  // One process has these rows of tiles along the last dimension and, if `y` says any, along y; each of them is a layer,
-  // or all of them together.
+  // One process has these rows of tiles along the last dimension and, if `y` says any, along y; each of them is a
+  // layer, or all of them together.
   void part(const Rows& last, bool layer_per_row, const Rows& y = {}) {
     GridderSpec spec = spec_;
     std::array<GridLayers, 3> layers;

@@ -47,8 +47,8 @@ TEST(Neighbours, OtherKindsLendNothing) {
   EXPECT_TRUE(std::isinf(distance("fft:type=c2c,n=64x64,prec=f32", "fft:type=r2c,n=64x64,prec=f32")));
 }
 
-// On an H200 the winner of as many sources as targets took 694 us for a thousand times as many, where an earlier plan had
-// taken 86 us.
+// On an H200 the winner of as many sources as targets took 694 us for a thousand times as many, where an earlier plan
+// had taken 86 us.
 TEST(Neighbours, AType3LendsNothingToOneThatIsMuchMoreCrowded) {
   const char* const measured = "nufft:type=3,dim=2,m=16384,k=16384,prec=f64,tol=1e-10";
   EXPECT_GT(distance(measured, "nufft:type=3,dim=2,m=1048576,k=1024,prec=f64,tol=1e-10"), kTooFar);

@@ -1,5 +1,5 @@
-// Hides the packs that come with the library, and this user's calibrations, from every test program and what it starts. A
-// test of them names their folder in FOURTUNE_SHIPPED_PACKS or FOURTUNE_CALIBRATIONS.
+// Hides the packs that come with the library, and this user's calibrations, from every test program and what it starts.
+// A test of them names their folder in FOURTUNE_SHIPPED_PACKS or FOURTUNE_CALIBRATIONS.
 #include <cstdlib>
 
 namespace {

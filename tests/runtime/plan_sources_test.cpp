@@ -181,8 +181,8 @@ TEST_F(PlanSources, AFileIsReadOnceForAllTransformsAndAgainWhenItChanges) {
   EXPECT_EQ(cap_of(other), 0);
 }
 
-// Whoever closes a file gives back the locks of this process on it. Without them another process takes a database for its
-// own, removes the log that we write and truncates the index that we have mapped.
+// Whoever closes a file gives back the locks of this process on it. Without them another process takes a database for
+// its own, removes the log that we write and truncates the index that we have mapped.
 TEST_F(PlanSources, LookingAtADatabaseKeepsTheLocksOfOpenOnes) {
   tune_by_the_user(730);
   const fs::path path = folder_ / "user.db";

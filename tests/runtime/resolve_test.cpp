@@ -248,7 +248,8 @@ TEST_F(Resolve, ANeighboursPlanIsAdaptedToSizeAndTolerance) {
   EXPECT_LE(generator::predicted_error(out.plan.window.kind, out.plan.window.width, out.plan.window.sigma, 2), 1.5e-4);
 }
 
-// Both were seen on an H200: a plan of one transform at a time, for a batch of 12, took five times as long as the model's.
+// Both were seen on an H200: a plan of one transform at a time, for a batch of 12, took five times as long as the
+// model's.
 TEST_F(Resolve, APlanOfAGpuTakesAWholeBatchWhereItTookOneBefore) {
   traits_ = generator::known_device("h200").value();
   const char* const batch = "nufft:type=1,n=64x32x12,m=21424,prec=f32,tol=2.5e-2,batch=12,points=radial";

@@ -80,8 +80,9 @@ TEST(Team, WorkersLeaveTheirCallersProcessor) {
   bool any = false;
   for (int i = 0; i < 200; ++i) loop([&] { allow_only(ours), any = true; });
   if (!any) GTEST_SKIP() << "no worker came";
-  // The worker is confined to our processor now. Each loop starts there as well, but its caller may go elsewhere. A busy
-  // system may move the caller at once, and then the worker rightly stays; so this looks for one loop that frees it.
+  // The worker is confined to our processor now. Each loop starts there as well, but its caller may go elsewhere. A
+  // busy system may move the caller at once, and then the worker rightly stays; so this looks for one loop that frees
+  // it.
   std::set<int> worker_may{ours};
   for (int i = 0; i < 1000 && worker_may == std::set<int>{ours}; ++i) {
     allow_only(ours);

@@ -1,5 +1,5 @@
-// Files in tests/golden that record what was made of a list of problems. Every line that a change moves is seen in their
-// diff. FOURTUNE_UPDATE_GOLDEN=1 writes a file again, for the problems it lists.
+// Files in tests/golden that record what was made of a list of problems. Every line that a change moves is seen in
+// their diff. FOURTUNE_UPDATE_GOLDEN=1 writes a file again, for the problems it lists.
 #pragma once
 
 #include <gtest/gtest.h>

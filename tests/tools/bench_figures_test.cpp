@@ -101,8 +101,8 @@ TEST_P(Suites, ShowTheirProblemsTablesAndFigures) {
   expect_golden(suite, shown(options));
 }
 
-// Times that other programs disturbed are shown as such and make no speed-up, neither of theirs nor of what stands against
-// them.
+// Times that other programs disturbed are shown as such and make no speed-up, neither of theirs nor of what stands
+// against them.
 TEST_F(ShownComparison, SuitesMakeNoSpeedUpOfABusyMachine) {
   std::vector<ProblemResult> results;
   const char* const tokens[] = {"nufft:type=3,dim=2,m=256,k=256,prec=f64,tol=1e-10",

@@ -1,4 +1,5 @@
-// Measuring beside two busy loops on every processor that it may use: nothing is decided by samples that the others disturbed.
+// Measuring beside two busy loops on every processor that it may use: nothing is decided by samples that the others
+// disturbed.
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 // The documentation is true: its commands run, its code is that of the examples, its links exist.
 //
 // Bash runs every block that starts with ```sh, line by line with -e, in a scratch folder with the project's build,
-// tools, headers and examples, with `fourtune` on the path and an empty tuning database. If a block cannot be run here, the line
-// before it says why: <!-- not run: REASON -->. Other kinds of blocks are not commands.
+// tools, headers and examples, with `fourtune` on the path and an empty tuning database. If a block cannot be run here,
+// the line before it says why: <!-- not run: REASON -->. Other kinds of blocks are not commands.
 #include <gtest/gtest.h>
 
 #include <algorithm>

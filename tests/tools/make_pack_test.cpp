@@ -1,5 +1,5 @@
-// tools/make_pack: lists and drawn problems in, a pack out; interrupted, it goes on. And FOURTUNE_ISA, by which packs of
-// narrower instruction sets are made.
+// tools/make_pack: lists and drawn problems in, a pack out; interrupted, it goes on. And FOURTUNE_ISA, by which packs
+// of narrower instruction sets are made.
 #include <gtest/gtest.h>
 
 #include <filesystem>

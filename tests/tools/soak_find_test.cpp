@@ -61,23 +61,24 @@ std::string failure_of(const std::string& text) {
 }
 
 TEST(SoakRun, ASoundBackendHasNoFailures) {
-  for (
-      const char* text :
-      {"fft:type=c2c,n=12x10,prec=f64,batch=3,layout=2x30+400/1x13+150 adjoint", "fft:type=r2c,n=15x4,prec=f32 adjoint",
-       "fft:type=c2r,n=9x6x4,prec=f64,batch=2", "fft:type=r2c,n=12,prec=f64,batch=2,place=in",
-       "nufft:type=1,n=20x14,m=300,prec=f64,tol=1e-9,batch=3 distinct order=fft at=borders",
-       "nufft:type=2,n=20,m=300,prec=f32,tol=1e-4 at=far adjoint",
-       "nufft:type=3,dim=2,m=100,k=120,prec=f64,tol=1e-7,batch=2 distinct at=far",
-       "nufft:type=1,n=36x40,m=200,prec=f64,tol=1e-6,batch=2 only=spread at=folded",
-       // All points in one place, where strengths may cancel; points ten million periods away.
-       "nufft:type=1,n=8x12,m=700,prec=f64,tol=1e-2,batch=12 adjoint distinct at=duplicated seed=3",
-       "nufft:type=1,n=8192,m=90,prec=f64,tol=1e-12 adjoint only=spread at=far seed=635651",
-       "nufft:type=2,n=36x32x34,m=90,prec=f32,tol=1e-3 only=interpolate deterministic at=duplicated",
-       // Points at the edge of a window, and a single one, where the polynomial of a window is off more than on average.
-       "nufft:type=2,n=61x63,m=443,prec=f64,tol=6.6e-10,points=cluster only=interpolate at=borders seed=553788",
-       "nufft:type=1,n=37x41,m=300,prec=f32,tol=1e-4 only=spread_centred at=folded",
-       "nufft:type=2,n=39,m=300,prec=f64,tol=1e-9 only=interpolate_centred at=borders",
-       "nufft:type=2,n=14,m=1,prec=f64,tol=6.6e-10 only=interpolate threads=1"})
+  for (const char* text :
+       {"fft:type=c2c,n=12x10,prec=f64,batch=3,layout=2x30+400/1x13+150 adjoint",
+        "fft:type=r2c,n=15x4,prec=f32 adjoint", "fft:type=c2r,n=9x6x4,prec=f64,batch=2",
+        "fft:type=r2c,n=12,prec=f64,batch=2,place=in",
+        "nufft:type=1,n=20x14,m=300,prec=f64,tol=1e-9,batch=3 distinct order=fft at=borders",
+        "nufft:type=2,n=20,m=300,prec=f32,tol=1e-4 at=far adjoint",
+        "nufft:type=3,dim=2,m=100,k=120,prec=f64,tol=1e-7,batch=2 distinct at=far",
+        "nufft:type=1,n=36x40,m=200,prec=f64,tol=1e-6,batch=2 only=spread at=folded",
+        // All points in one place, where strengths may cancel; points ten million periods away.
+        "nufft:type=1,n=8x12,m=700,prec=f64,tol=1e-2,batch=12 adjoint distinct at=duplicated seed=3",
+        "nufft:type=1,n=8192,m=90,prec=f64,tol=1e-12 adjoint only=spread at=far seed=635651",
+        "nufft:type=2,n=36x32x34,m=90,prec=f32,tol=1e-3 only=interpolate deterministic at=duplicated",
+        // Points at the edge of a window, and a single one, where the polynomial of a window is off more than on
+        // average.
+        "nufft:type=2,n=61x63,m=443,prec=f64,tol=6.6e-10,points=cluster only=interpolate at=borders seed=553788",
+        "nufft:type=1,n=37x41,m=300,prec=f32,tol=1e-4 only=spread_centred at=folded",
+        "nufft:type=2,n=39,m=300,prec=f64,tol=1e-9 only=interpolate_centred at=borders",
+        "nufft:type=2,n=14,m=1,prec=f64,tol=6.6e-10 only=interpolate threads=1"})
     EXPECT_EQ(failure_of(text), "") << text;
 }
 

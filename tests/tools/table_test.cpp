@@ -113,7 +113,8 @@ class Screens : public CommandLine {
         words, folder.path(),
         {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "2"}, {"COLUMNS", columns}});
   }
-  // Nothing is wider than the screen but what has to be copied whole: tokens, paths, examples, an option with its choices.
+  // Nothing is wider than the screen but what has to be copied whole: tokens, paths, examples, an option with its
+  // choices.
   static void expect_within(const std::string& text, std::size_t columns) {
     for (const std::string& line : lines_of(text))
       EXPECT_TRUE(line.size() <= columns || line.starts_with("  fourtune ") || is_one_word(line)) << line;

@@ -1,4 +1,5 @@
-// `fourtune tune --drawn`: what is drawn, what is said at the end, and whole sessions on the processor and the emulator.
+// `fourtune tune --drawn`: what is drawn, what is said at the end, and whole sessions on the processor and the
+// emulator.
 #include "tools/cli/tune_drawn.h"
 
 #include <gtest/gtest.h>
@@ -143,8 +144,7 @@ TEST(TuneDrawn, WhatDoesNotGoTogetherIsSaid) {
     EXPECT_NE(finished.code, 0);
     return finished.err;
   };
-  EXPECT_NE(error({"--drawn", "fft", "fft:type=c2c,n=8,prec=f32"}).find("not with other problems"),
-            std::string::npos);
+  EXPECT_NE(error({"--drawn", "fft", "fft:type=c2c,n=8,prec=f32"}).find("not with other problems"), std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--seconds", "0"}).find("say how long"), std::string::npos);
   EXPECT_NE(error({"--drawn", "dct"}).find("'dct' is not a kind of problem"), std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--seconds", "3", "--minutes", "1"}).find("excludes"), std::string::npos);

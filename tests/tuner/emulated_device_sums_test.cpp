@@ -1,5 +1,5 @@
-// Direct sums by the kernel of a device, which the emulator runs: they are the host's, and a device that computes wrongly
-// is found.
+// Direct sums by the kernel of a device, which the emulator runs: they are the host's, and a device that computes
+// wrongly is found.
 #include <gtest/gtest.h>
 
 #include <cmath>

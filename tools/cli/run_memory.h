@@ -22,7 +22,8 @@ class RunMemory {
   virtual runtime::StreamTimer& timer() = 0;
 };
 
-// Uses options.device; with options.devices, the arrays stay in host memory. `host` must outlive the result. Throws Error{out_of_memory}.
+// Uses options.device; with options.devices, the arrays stay in host memory. `host` must outlive the result. Throws
+// Error{out_of_memory}.
 std::unique_ptr<RunMemory> make_run_memory(const Problem& problem, bool adjoint, RunArrays& host,
                                            const runtime::Backend& backend, const Options& options);
 

@@ -28,8 +28,8 @@ std::filesystem::path shard_path(const std::filesystem::path& database, const Sh
 // Gives a shard what the database knows: winners to start from, plans that need not be measured again.
 void begin_shard(const std::filesystem::path& shard, const std::filesystem::path& database);
 
-// Adds to the database what the shards have. Throws as db::merge_stores does; notes on stderr say what could not be read
-// of a shard.
+// Adds to the database what the shards have. Throws as db::merge_stores does; notes on stderr say what could not be
+// read of a shard.
 db::MergedStores join_shards(const std::filesystem::path& database, const std::vector<std::filesystem::path>& shards,
                              db::MergePolicy policy = db::MergePolicy::newest);
 

@@ -18,8 +18,8 @@ struct MissedRange {
   std::size_t most = 0;  // at most so many; 0: all
 };
 // A problem costs its executes times what the cost model expects of one. Problems whose counts of points differ by less
-// than a factor of two serve each other, so of these the dearest stands for all, with the sum of their costs. What has a
-// winner in the database is left out; the list can be empty. Notes on stderr say what could not be read. Throws
+// than a factor of two serve each other, so of these the dearest stands for all, with the sum of their costs. What has
+// a winner in the database is left out; the list can be empty. Notes on stderr say what could not be read. Throws
 // Error{io} for a file that is no list of misses.
 std::vector<Problem> missed_problems(const MissedRange& range, const db::TuningStore& store);
 

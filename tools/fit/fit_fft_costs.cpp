@@ -3,10 +3,11 @@
 //   fit_fft_costs DEVICE [COEFFICIENT ...] < measured.tsv
 //   fit_fft_costs DEVICE print < measured.tsv
 //
-// DEVICE: a name of base/known_devices.h. Coefficients: those to fit, by name (default: all). A line is a problem's token, a plan's text and its seconds, separated by tabs;
-// of a tuning database:
+// DEVICE: a name of base/known_devices.h. Coefficients: those to fit, by name (default: all). A line is a problem's
+// token, a plan's text and its seconds, separated by tabs; of a tuning database:
 //   sqlite3 -separator "$(printf '\t')" tuning.db "SELECT token, text, min(value) / 1e9 FROM run JOIN plan ON
-//     plan.id = run.plan JOIN problem ON problem.id = run.problem, json_each(samples_ns) WHERE status = 'ok' GROUP BY run.id"
+//     plan.id = run.plan JOIN problem ON problem.id = run.problem, json_each(samples_ns) WHERE status = 'ok' GROUP BY
+//     run.id"
 //
 // Half of the problems are fitted, the other half judges: how far the predictions are off, and how much slower than the
 // fastest measured plan the one is that the model would choose. Prints the coefficients as an initialiser. `print` adds

@@ -127,7 +127,8 @@ double loss(const Times& guess, const Times& times) {
   return chosen == guess.size() ? 1 : times[chosen] / times[fastest];
 }
 
-// Sum of absolute logarithmic errors, and what the choice loses; an error beyond a factor of three is as bad as that one.
+// Sum of absolute logarithmic errors, and what the choice loses; an error beyond a factor of three is as bad as that
+// one.
 double misfit(const std::vector<const Measured*>& group, const FftPrices& prices) {
   double sum = 0;
   for (const Measured* one : group) {

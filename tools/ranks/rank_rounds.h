@@ -50,8 +50,9 @@ class RankRounds {
   // Tries the variants on rank 0, alone, and runs the fastest right one on every rank, where its result is checked.
   Admitted admit(const Entrant& entrant);
   // On the first `active` ranks; the others wait. A transform is made, its points and input are brought to where it
-  // computes, it is executed and its output brought back; then all but the first once more. Before a type 2 every rank fetches the uniform array of which
-  // each has a part; after a type 1 the arrays are added up, and each rank keeps a part.
+  // computes, it is executed and its output brought back; then all but the first once more. Before a type 2 every rank
+  // fetches the uniform array of which each has a part; after a type 1 the arrays are added up, and each rank keeps a
+  // part.
   RoundTimes round(const Admitted& one, int active);
 
   // Bytes of the uniform array.

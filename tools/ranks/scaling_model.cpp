@@ -17,7 +17,8 @@ double step_seconds(double bytes, int parts, double bandwidth, double latency) {
 double exchange_seconds(double bytes, int gpus, const Network& network) {
   const int within = std::min(gpus, network.gpus_per_node);
   const int nodes = (gpus + within - 1) / within;
-  // First within each node, so that a GPU has only its part of the node's sum to exchange with its peers of other nodes.
+  // First within each node, so that a GPU has only its part of the node's sum to exchange with its peers of other
+  // nodes.
   return step_seconds(bytes, within, network.link, network.link_latency) +
          step_seconds(bytes / within, nodes, network.network, network.network_latency);
 }

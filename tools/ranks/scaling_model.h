@@ -22,8 +22,8 @@ double link_of(double bytes, double seconds, double latency);
 struct RankWork {
   double create = 0, copies = 0, device = 0;
 };
-// The time of ranks that take turns with devices, from that of one rank alone. `contention`: how much longer copies take
-// while another rank makes some.
+// The time of ranks that take turns with devices, from that of one rank alone. `contention`: how much longer copies
+// take while another rank makes some.
 double shared_seconds(const RankWork& alone, double contention, int ranks, int devices);
 
 }  // namespace fourtune::tools

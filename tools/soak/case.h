@@ -52,8 +52,8 @@ SoakCase parse_case(std::string_view text);
 // The problem whose plan runs. If every transform has its own points, transforms run one by one.
 Problem planned_problem(const SoakCase& one);
 
-// The problem's token as somebody might type it, drawn by the case's seed: keys in any order, blanks, capitals, powers of
-// ten and of two, lists with commas.
+// The problem's token as somebody might type it, drawn by the case's seed: keys in any order, blanks, capitals, powers
+// of ten and of two, lists with commas.
 std::string typed_token(const SoakCase& one);
 
 // Draws a case for this token: signs, adjoints, layouts, extents, orders, classes and places of points, options. It

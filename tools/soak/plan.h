@@ -18,8 +18,8 @@ enum class PlanKind {
 };
 const char* to_string(PlanKind kind) noexcept;
 
-// The text of a candidate, an adapted or a shipped plan; empty if there is none (nothing to adapt). Throws what the generator
-// throws for a valid problem, which is then a finding.
+// The text of a candidate, an adapted or a shipped plan; empty if there is none (nothing to adapt). Throws what the
+// generator throws for a valid problem, which is then a finding.
 std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& traits, std::uint64_t seed);
 // The plan of one case, adapted to another case. Throws Error{invalid_plan} if that is impossible.
 std::string adapted_plan(const SoakCase& from, const std::string& plan, const SoakCase& to, const DeviceTraits& traits);

@@ -116,8 +116,8 @@ bool can_be_shared(const SoakCase& one) {
   return problem.batch > 1 && one.only == Only::whole && !problem.input_layout && !problem.output_layout;
 }
 
-// Blocks are planes or lines, of which half the memory of the arrays has to hold some; or slabs, of which half of what the
-// whole takes has to hold one.
+// Blocks are planes or lines, of which half the memory of the arrays has to hold some; or slabs, of which half of what
+// the whole takes has to hold one.
 bool can_be_streamed(const SoakCase& one) {
   const Problem& problem = one.problem;
   if (problem.kind == Kind::nufft) {

@@ -26,8 +26,8 @@ struct CalibrateResult {
   std::vector<std::string> missing;  // names of rates whose samples were disturbed by other work
   bool slowed = false;               // the device held its clocks down
 };
-// Throws Error{interrupted} after stop(), Error{unsupported} for a backend that runs no kernels of ours, Error{internal}
-// where the device computes something wrong, and what compiling and allocating throw.
+// Throws Error{interrupted} after stop(), Error{unsupported} for a backend that runs no kernels of ours,
+// Error{internal} where the device computes something wrong, and what compiling and allocating throw.
 CalibrateResult calibrate(const runtime::Backend& backend, int device, const CalibrateOptions& options);
 
 // The same for made-up rates, clocks and disturbances. It sets only the rates and their spreads.

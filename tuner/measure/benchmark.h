@@ -54,8 +54,8 @@ struct BenchmarkResult {
   bool raced_out = false;
 };
 // Warms up with at least one execute, and until the length of one sample has passed, then samples until the options are
-// met. With incumbent_seconds 0 there is no race. A plan of several times the incumbent's time is raced out by its first
-// sample. Disturbed samples race no plan out, and are taken again within the same time.
+// met. With incumbent_seconds 0 there is no race. A plan of several times the incumbent's time is raced out by its
+// first sample. Disturbed samples race no plan out, and are taken again within the same time.
 BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options, double incumbent_seconds,
                           const Clock& clock = wall_clock(), const Probe& probe = usage_ignored);
 

@@ -46,8 +46,9 @@ class DeviceArrays {
 struct Piece {
   std::size_t first = 0, bytes = 0;
 };
-// Up to 256 pieces that hold at most 4 MB and a part of an array, at least a thousandth of 1 GB. They are evenly spread: each part of
-// the array has one piece, at a varying place, and the first and last bytes are included. In ascending order.
+// Up to 256 pieces that hold at most 4 MB and a part of an array, at least a thousandth of 1 GB. They are evenly
+// spread: each part of the array has one piece, at a varying place, and the first and last bytes are included. In
+// ascending order.
 std::vector<Piece> pieces_of(std::size_t bytes);
 
 // The number of sets of `set_bytes` bytes after which a set is no longer in a cache of `cache_bytes` when its turn

@@ -177,8 +177,8 @@ struct LocalEvaluator::Impl {
   }
   static constexpr int most_passes_in_place = 4;
 
-  // Takes the samples, and again while the device says that its clocks were held down: a few times, with pauses in which
-  // it may cool. A device that stayed so for several plans is measured as it is.
+  // Takes the samples, and again while the device says that its clocks were held down: a few times, with pauses in
+  // which it may cool. A device that stayed so for several plans is measured as it is.
   void take_samples(const Workload& work, const EvaluationRequest& request, Evaluation& result) {
     constexpr int most_repeats = 3, enough_plans = 3;
     constexpr std::chrono::milliseconds pause{300};

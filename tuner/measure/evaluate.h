@@ -15,8 +15,8 @@ namespace fourtune::tuner {
 class LocalEvaluator : public Evaluator {
  public:
   // Uses device number `device` of the backend. The backend must outlive this object. recorded: the folder of recorded
-  // points (recorded_points.h), if any. make_compiler: what compiles kernels ahead on one thread; empty: the backend, in
-  // this process.
+  // points (recorded_points.h), if any. make_compiler: what compiles kernels ahead on one thread; empty: the backend,
+  // in this process.
   explicit LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded = {}, int device = 0,
                           std::function<KernelCompiler()> make_compiler = {});
   ~LocalEvaluator() override;

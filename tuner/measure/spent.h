@@ -1,5 +1,5 @@
-// Where the wall time of a tuning session goes. Whoever works on one thread notes after each part of its work which task
-// that part was; so the parts add up to the time that has passed.
+// Where the wall time of a tuning session goes. Whoever works on one thread notes after each part of its work which
+// task that part was; so the parts add up to the time that has passed.
 //
 //   task       the time of
 //   list       listing the candidates of a problem and recalling earlier sessions

@@ -1,9 +1,9 @@
 // Whether a sample shows the work or the machine's other load.
 //
-// A sample is disturbed when the operating system took a processor from this process while it ran (involuntary switches,
-// getrusage) and that cost a good part of the sample: the wall time that the measuring thread did not compute, or a time
-// slice for each switch, since the other threads of a team cannot be asked singly. Disturbed samples decide nothing;
-// they are taken again while there is time.
+// A sample is disturbed when the operating system took a processor from this process while it ran (involuntary
+// switches, getrusage) and that cost a good part of the sample: the wall time that the measuring thread did not
+// compute, or a time slice for each switch, since the other threads of a team cannot be asked singly. Disturbed samples
+// decide nothing; they are taken again while there is time.
 #pragma once
 
 #include <cstdint>

@@ -79,8 +79,8 @@ ComplexSpan add(References& to, std::span<const double> weights) {
   return ComplexSpan(to.value).last(weights.size());
 }
 
-// The number of outputs to sample per transform, between 16 and 256: as many as cost the host about a quarter of a second
-// on one thread, or a device that much on a slow one.
+// The number of outputs to sample per transform, between 16 and 256: as many as cost the host about a quarter of a
+// second on one thread, or a device that much on a slow one.
 std::int64_t affordable(double terms_an_output, double work = 1e8) {
   return static_cast<std::int64_t>(std::clamp(work / std::max(1.0, terms_an_output), 16.0, 256.0));
 }
@@ -99,8 +99,8 @@ class Data {
   virtual double error(Look look) const = 0;
   // Relative l2 difference between the fetched part of the output and the one kept before.
   virtual double difference(Look look) const = 0;
-  // Sums what samples of the output should be. sums: null, or of the device whose memory the arrays are in, with the points
-  // there.
+  // Sums what samples of the output should be. sums: null, or of the device whose memory the arrays are in, with the
+  // points there.
   virtual void make_references(DeviceSums* sums, const runtime::PointSet& points) = 0;
 
   std::shared_ptr<const References> references;  // null: not made yet

@@ -60,8 +60,8 @@ class ProblemData {
   const Problem& problem() const;
   // What making it took.
   const Spent& spent() const;
-  // Sums what the output should be, at some places, unless that was done. sums: of the device whose memory is in use; null:
-  // the host. Only inputs as they were made are read, so it may come at any time before the first check.
+  // Sums what the output should be, at some places, unless that was done. sums: of the device whose memory is in use;
+  // null: the host. Only inputs as they were made are read, so it may come at any time before the first check.
   void make_references(DeviceSums* sums = nullptr);
   // Null before they are made. They serve any data of the same problem, seed and recorded points.
   std::shared_ptr<const References> references() const;
@@ -88,9 +88,9 @@ class ProblemData {
   // The relative l2 error of the present output array, on the sampled outputs of a forward transform.
   double error() const;
   // Restores the input, fills the output with NaN, executes once forward and once adjoint, and compares. The points
-  // must be set. Exceptions of the executor pass through. On a device, once a whole result has passed, later results are
-  // compared with it instead of testing the adjoint: this also sees every output, and no kernel of the adjoint has to be
-  // compiled. Two right results of a nonuniform transform may differ by twice what each is off.
+  // must be set. Exceptions of the executor pass through. On a device, once a whole result has passed, later results
+  // are compared with it instead of testing the adjoint: this also sees every output, and no kernel of the adjoint has
+  // to be compiled. Two right results of a nonuniform transform may differ by twice what each is off.
   Validation validate(runtime::Executor& executor, Look look = Look::whole);
 
  private:

@@ -32,10 +32,11 @@ Who who_computes() {
   throw Error(Status::invalid_option, fmt::format("FOURTUNE_REFERENCES={}: host or device", who));
 }
 
-// Terms per second of one of the host's threads: 1e9, 2e9 and 2.6e8 on a Xeon with AVX-512 beside an H200. Types 1 and 2
-// share phases between terms.
+// Terms per second of one of the host's threads: 1e9, 2e9 and 2.6e8 on a Xeon with AVX-512 beside an H200. Types 1 and
+// 2 share phases between terms.
 double host_terms(int type) { return type == 1 ? 1e9 : type == 2 ? 2e9 : 2.6e8; }
-// Products of a coordinate and an output's number of turns: beyond, turns would have fewer than 63 bits behind the point.
+// Products of a coordinate and an output's number of turns: beyond, turns would have fewer than 63 bits behind the
+// point.
 constexpr double most_turns = 0x1p40;
 // How far the host's and the device's sums may differ, relative to the largest of those that are compared.
 constexpr double agreement = 1e-12;

@@ -23,18 +23,19 @@ struct DeviceInput {
 // Not thread-safe.
 class DeviceSums {
  public:
-  // The environment variable FOURTUNE_REFERENCES says who computes: "host", "device", or, unset, the device where it is a
-  // GPU and the host would need longer than host_seconds. Null: the host always does, as also where the backend runs no
-  // programs but those of transforms. Throws Error{invalid_option} for another value. The backend must outlive the result.
+  // The environment variable FOURTUNE_REFERENCES says who computes: "host", "device", or, unset, the device where it is
+  // a GPU and the host would need longer than host_seconds. Null: the host always does, as also where the backend runs
+  // no programs but those of transforms. Throws Error{invalid_option} for another value. The backend must outlive the
+  // result.
   static std::unique_ptr<DeviceSums> make(const runtime::Backend& backend, int device);
   static constexpr double host_seconds = 20e-3;
   ~DeviceSums();
 
   // Whether it would compute so many terms, of all outputs together, of this type.
   bool takes(int type, double terms) const;
-  // The sums, or false where the device has none to give: coordinates so large that turns would lose digits, no compiler,
-  // no memory (then why() says so, and takes() is false from now on). Throws Error{internal} that names an output where
-  // the device and the host differ by more than rounding.
+  // The sums, or false where the device has none to give: coordinates so large that turns would lose digits, no
+  // compiler, no memory (then why() says so, and takes() is false from now on). Throws Error{internal} that names an
+  // output where the device and the host differ by more than rounding.
   template <typename T>
   bool sums(const NufftSums<T>& job, const DeviceInput& at, ComplexSpan out);
   // Why the device does not compute any more; empty: it does.

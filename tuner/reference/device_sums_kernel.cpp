@@ -7,8 +7,8 @@
 namespace fourtune::tuner {
 namespace {
 
-// As the host's sums (phase.cpp, reference.h): turns from about 106 bits, terms in double precision, and sums that carry
-// their rounding errors along. Products whose errors are taken must not be fused with what follows: __dmul_rn.
+// As the host's sums (phase.cpp, reference.h): turns from about 106 bits, terms in double precision, and sums that
+// carry their rounding errors along. Products whose errors are taken must not be fused with what follows: __dmul_rn.
 constexpr char kText[] = R"(
 #if defined(FOURTUNE_EMULATED)
 #define SUMS_SHARED(type, name) FOURTUNE_SHARED(type, name)

@@ -14,8 +14,8 @@ struct Plot {
   int height = 400;    // pixels; the width is 900
 };
 
-// "gains" with the gain of each problem over its untuned plan, for each environment, and "search-1", "search-2", ... with
-// the course of each problem's search, in the order of the stories. What has nothing to draw is left out.
+// "gains" with the gain of each problem over its untuned plan, for each environment, and "search-1", "search-2", ...
+// with the course of each problem's search, in the order of the stories. What has nothing to draw is left out.
 std::vector<Plot> plots_of(const std::vector<Story>& stories);
 
 }  // namespace fourtune::tuner

@@ -54,8 +54,8 @@ std::string format_rows(const std::vector<ShowRow>& rows, Format format, const S
 // warnings.
 std::string format_report(const Report& report, Format format, const Screen& screen = {});
 
-// A trace as lines of CSV that end with a newline: one with the names of the columns, and one per step. After the step's
-// own columns each task has one, with its seconds (spent.h); the last says why a plan failed.
+// A trace as lines of CSV that end with a newline: one with the names of the columns, and one per step. After the
+// step's own columns each task has one, with its seconds (spent.h); the last says why a plan failed.
 std::string trace_header();
 std::string format_trace(const Trace& trace);
 

@@ -40,7 +40,8 @@ struct Story {
   std::vector<FailureGroup> failures;  // the most frequent first
 };
 
-// Sorted by environment, as the database has them, then by problem. A problem that this version cannot read is left out.
+// Sorted by environment, as the database has them, then by problem. A problem that this version cannot read is left
+// out.
 std::vector<Story> stories_of(const db::TuningStore& store);
 
 }  // namespace fourtune::tuner

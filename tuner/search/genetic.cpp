@@ -1,7 +1,7 @@
-// Genetic search: the best candidates so far are parents. A child takes each of its coordinates from one of two parents,
-// and sometimes from a random candidate (Holland 1975; uniform crossover: Syswerda 1989). A child that is no candidate,
-// or was measured, becomes the nearest one that was not. The first generation is the model's favourites and random
-// candidates in turn.
+// Genetic search: the best candidates so far are parents. A child takes each of its coordinates from one of two
+// parents, and sometimes from a random candidate (Holland 1975; uniform crossover: Syswerda 1989). A child that is no
+// candidate, or was measured, becomes the nearest one that was not. The first generation is the model's favourites and
+// random candidates in turn.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -36,7 +36,8 @@ std::vector<double> random_expectation(const Recording& recording, std::size_t e
 // The expectation of the time of the optimum / that best time, which is not its reciprocal.
 std::vector<double> random_speed_expectation(const Recording& recording, std::size_t evaluations);
 
-// Time of the optimum / best time after 1, 2, ... evaluations: the mean over the seeds 1, 2, ..., as long as `evaluations`.
+// Time of the optimum / best time after 1, 2, ... evaluations: the mean over the seeds 1, 2, ..., as long as
+// `evaluations`.
 std::vector<double> mean_speeds(const Recording& recording, const Strategy& strategy, int seeds,
                                 std::size_t evaluations);
 

@@ -12,8 +12,9 @@ class SearchCourse {
   void add(double cost, double best);
   // Whether the search has ended its rise: many plans were measured since one was better by more than noise.
   bool settled() const;
-  // By how much, as a logarithm of times, a second more is expected to improve the best plan: what the later half of the
-  // search brought per second. A search that brought nothing then is expected to bring a little, less the longer it was.
+  // By how much, as a logarithm of times, a second more is expected to improve the best plan: what the later half of
+  // the search brought per second. A search that brought nothing then is expected to bring a little, less the longer it
+  // was.
   double gain_per_second() const;
 
  private:

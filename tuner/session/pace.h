@@ -12,8 +12,8 @@ namespace fourtune::tuner {
 // measured both, or the winner. Nothing where the winner is none of this session's plans, and where there is none.
 std::optional<double> seconds_to_winner(const ProblemReport& problem, double within = 0.03);
 
-// Two lines for people: plans per second and failures; of how many problems the search was within 3 % of the winner after 5
-// seconds, and how long that took. Empty where nothing was measured.
+// Two lines for people: plans per second and failures; of how many problems the search was within 3 % of the winner
+// after 5 seconds, and how long that took. Empty where nothing was measured.
 std::string pace_summary(const Report& report);
 
 }  // namespace fourtune::tuner

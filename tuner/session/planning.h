@@ -1,6 +1,6 @@
 // What a session has to know of plans, which it otherwise handles as texts: which there are, which one runs untuned,
-// and where their times are valid. One implementation is for transforms of one process; the ranks' tuner has another one
-// (tools/ranks/rank_planning.h).
+// and where their times are valid. One implementation is for transforms of one process; the ranks' tuner has another
+// one (tools/ranks/rank_planning.h).
 #pragma once
 
 #include <cstddef>

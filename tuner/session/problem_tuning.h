@@ -1,5 +1,5 @@
-// Tunes one problem of a session: untuned default and incumbents, search, interleaved finals, verdict. Finals and verdict
-// are in finals.cpp, the rest is in problem_tuning.cpp.
+// Tunes one problem of a session: untuned default and incumbents, search, interleaved finals, verdict. Finals and
+// verdict are in finals.cpp, the rest is in problem_tuning.cpp.
 #pragma once
 
 #include <deque>
@@ -36,8 +36,8 @@ struct Turn {
 class ProblemTuning {
  public:
   ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index);
-  // These are called in this order. They never throw because of what a plan does; plan_ahead and search throw Error when
-  // the problem cannot be set up.
+  // These are called in this order. They never throw because of what a plan does; plan_ahead and search throw Error
+  // when the problem cannot be set up.
   // 1. Finds the plans to measure first, among the candidates that were listed. Another problem may be in its finals.
   void plan_ahead(ListedPlans listed, const Turn& turn);
   // 2. Measures until the turn's share is spent.

@@ -50,7 +50,8 @@ struct Progress {
   double eta = 0;                            // until the session's end
 };
 
-// A step of a session and what its time went to: setting up a problem (no plan), measuring a plan, the finals (no plan).
+// A step of a session and what its time went to: setting up a problem (no plan), measuring a plan, the finals (no
+// plan).
 struct Trace {
   double at = 0;  // seconds of the session at the step's end
   std::string problem;

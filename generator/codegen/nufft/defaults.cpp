@@ -17,9 +17,9 @@ double points_of(const Shape& shape, double density) {
   return density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
 }
 
-// Few points: makes subproblems so small that they fill the device (an H200 by about 2000 warps), but gives each warp at
-// least 32 points. A long subproblem is a sequential chain that nothing overlaps: 16 384 clustered points on 112 x 112 cells
-// took 29 us in subproblems of 512 points, and 9 us in subproblems of 64 (H200).
+// Few points: makes subproblems so small that they fill the device (an H200 by about 2000 warps), but gives each warp
+// at least 32 points. A long subproblem is a sequential chain that nothing overlaps: 16 384 clustered points on 112 x
+// 112 cells took 29 us in subproblems of 512 points, and 9 us in subproblems of 64 (H200).
 void fill_device(const Shape& shape, double density, Parameters& p) {
   const bool narrow = shape.dim == 2 && shape.width <= 4;  // has fewer cells to add to the grid
   const double warps = shape.filling(narrow ? 4096 : 2048);

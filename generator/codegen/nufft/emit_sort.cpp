@@ -79,8 +79,8 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const SortLevels levels = two_level ? bins_.levels(m) : SortLevels{};
   const std::int64_t list = tasks ? padded(bins_.most_tasks(m) * task) + count : 0;
-  // One level: the bin of each point is kept where the records are stored later, its place there in scratch, behind what
-  // is staged.
+  // One level: the bin of each point is kept where the records are stored later, its place there in scratch, behind
+  // what is staged.
   const bool staged = parameters_.placement == Placement::staged;
   const std::int64_t scratch = two_level ? 0 : (sorted && staged ? padded(records) : 0) + m * count;
   const std::int64_t state = std::max(bins_.state_bytes(m, true, false), bins_.state_bytes(m, true, true));
@@ -128,8 +128,8 @@ std::int64_t Kernels::least_late_bytes(std::int64_t m, const LargeBins& large) c
   return large_bytes(m, std::min(large.points, large.largest + ceil_div(large.points, kMostBatches)));
 }
 
-// Batches are launches that are made anew in every set_points: with copies of a quarter of the points 1.8 M clustered ones
-// took 693 us and 3.3 M radial ones 554 us, where 239 and 284 do with room for all (H100).
+// Batches are launches that are made anew in every set_points: with copies of a quarter of the points 1.8 M clustered
+// ones took 693 us and 3.3 M radial ones 554 us, where 239 and 284 do with room for all (H100).
 std::int64_t Kernels::late_bytes(std::int64_t m, const LargeBins& large) const {
   return std::min(large_bytes(m, large.points), std::max(least_late_bytes(m, large), kFullBatch));
 }
@@ -285,7 +285,8 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   const std::int64_t coordinates = m * shape_.dim * real_bytes();
   const ArgumentStruct coarse{{l.coarse, l.per, l.magic(), l.reach()}};
 
-  // Counts, and in front of them the state of emit_offsets. Clearing one word too many is harmless: it is written later.
+  // Counts, and in front of them the state of emit_offsets. Clearing one word too many is harmless: it is written
+  // later.
   const BufferRef state = work(arrays, kSums);
   const std::int64_t words = (launch.counts.byte_offset - state.byte_offset + l.coarse * count + 7) / 8;
   out.clear(state, words, launch.status);

@@ -47,10 +47,10 @@ std::vector<double> deconvolution_factors(const Window& window, std::int64_t fin
 
 namespace {
 
-// The kernels of a plain plan with one kernel for each dimension, working in the memory of the grid: what a kernel leaves
-// of a line, or finds of it, lies where the line begins in the grid. A kernel reads all of its lines before it writes
-// them, and no block touches another one's lines. Nothing where a line takes several kernels, or does not fit where it
-// begins.
+// The kernels of a plain plan with one kernel for each dimension, working in the memory of the grid: what a kernel
+// leaves of a line, or finds of it, lies where the line begins in the grid. A kernel reads all of its lines before it
+// writes them, and no block touches another one's lines. Nothing where a line takes several kernels, or does not fit
+// where it begins.
 std::optional<GpuProgram> inside_grid(fft::EmitOptions options, const GridFft& spec, bool to_modes) {
   options.last_first = false;
   const fft::FftPlan plan = fft::plain_plan(options);

@@ -32,7 +32,8 @@ struct GridFft {
   std::array<std::vector<double>, 3> factors;  // one per mode, in the order of the array
   // Orders the kernels of `plain` so that share_grid can avoid a workspace; false: x first.
   bool save_memory = false;
-  // Uses the memory of the grid between the kernels of `plain` where each dimension has one kernel: no workspace is left.
+  // Uses the memory of the grid between the kernels of `plain` where each dimension has one kernel: no workspace is
+  // left.
   bool inside_grid = false;
   bool interleaved = false;  // the grids of the batch are interleaved, transform fastest; the modes are not
   DeviceTraits device = *known_device("h200");
@@ -40,8 +41,8 @@ struct GridFft {
   std::int64_t groups = 1;               // number of such batches, one after the other; 1D and 2D, interleaved
 };
 
-// Lines along one dimension of such transforms, side by side, of which the other dimensions are done elsewhere: the last
-// step of a transform by slabs, and the first one back.
+// Lines along one dimension of such transforms, side by side, of which the other dimensions are done elsewhere: the
+// last step of a transform by slabs, and the first one back.
 struct SlabLines {
   Precision precision = Precision::f32;
   int sign = -1;

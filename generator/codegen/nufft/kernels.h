@@ -48,8 +48,8 @@ std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell,
 // docs/design/gpu-nufft.md. In window_model.cpp.
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
 
-// Coordinate x of dimension d lies at cell position fine * frac((x - centre - centre_low) * (factor + factor_low)). Both
-// need more digits than a double has: over N cells their rounding alone would be N / 2 times that of a coordinate.
+// Coordinate x of dimension d lies at cell position fine * frac((x - centre - centre_low) * (factor + factor_low)).
+// Both need more digits than a double has: over N cells their rounding alone would be N / 2 times that of a coordinate.
 struct Map {
   double centre = 0, centre_low = 0;
   double factor = 0x1.45f306dc9c883p-3, factor_low = -0x1.6b01ec5417056p-57;  // 1 / (2 pi)
@@ -100,9 +100,9 @@ class Kernels {
   std::int64_t late_bytes(std::int64_t m, const LargeBins& large) const;
   std::int64_t least_late_bytes(std::int64_t m, const LargeBins& large) const;
   // Each function appends the stage's kernels (each once) and launches. All transforms have the same points. scratch:
-  // number of bytes available; with 0 there are no kernels for large coarse bins. If points of such bins need more, they
-  // stay unsorted, and emit_large must follow with at least least_late_bytes; everything else is complete. tasks: also lists the subproblems, for families that
-  // work by them; emit_tasks can do that later.
+  // number of bytes available; with 0 there are no kernels for large coarse bins. If points of such bins need more,
+  // they stay unsorted, and emit_large must follow with at least least_late_bytes; everything else is complete. tasks:
+  // also lists the subproblems, for families that work by them; emit_tasks can do that later.
   // start: the slab's first cell in the whole grid (Shape::period).
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
                  std::int64_t scratch, bool tasks = true, std::int64_t start = 0) const;
@@ -115,8 +115,8 @@ class Kernels {
   void emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                         Interpolate family) const;
 
-  // The first cell of every point along the last dimension (32 bits each), and the 64-bit number of points that begin at
-  // each cell; status as a sort's. In slabs.cpp.
+  // The first cell of every point along the last dimension (32 bits each), and the 64-bit number of points that begin
+  // at each cell; status as a sort's. In slabs.cpp.
   void emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t m, const BufferRef& cells,
                   const BufferRef& counts, const BufferRef& status) const;
   // Deterministic spreading of one transform in two halves: the bounds of its unit, two 64-bit words that kFixed begins

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::int64_t kHistogramCells = 8192;  // that shared memory counts; longer dimensions are counted in the array
 constexpr std::int64_t kListed = 4;             // points of a thread
-// Of kernels that loop. Blocks that follow each other work on neighbouring items: packing alone, for both GPUs and both at
-// once, took 1.25e8 values 4.2 ms with 4096 blocks and 2.75 with 32768 (H200, shuffled list). Transforms showed no difference.
+// Of kernels that loop. Blocks that follow each other work on neighbouring items: packing alone, for both GPUs and both
+// at once, took 1.25e8 values 4.2 ms with 4096 blocks and 2.75 with 32768 (H200, shuffled list). Transforms showed no
+// difference.
 constexpr std::int64_t kMostBlocks = 32768;
 constexpr std::size_t kMostPieces = 64;  // of one launch, whose parameters have 4 KB
 

@@ -5,8 +5,8 @@
 // Digits. A dimension of length N = r0 r1 ... rm-1 (the radices of its sub-FFTs in order) is indexed by digits
 // d0..dm-1, one per sub-FFT. The input's index is j = sum di N/(r0..ri). Sub-FFT i replaces the digit ji by ki, and the
 // result's index is k = sum ki r0..ri-1. A layout says where the digits lie: the position along the dimension is sum di
-// stride_i. Orders by prime factors reverse the digits of the primes within such a digit too: it keeps its stride and its
-// extent, and value v of it lies at the reversed v.
+// stride_i. Orders by prime factors reverse the digits of the primes within such a digit too: it keeps its stride and
+// its extent, and value v of it lies at the reversed v.
 //
 // geometry.cpp implements this file, except check_device, which is in device_rules.cpp.
 #pragma once

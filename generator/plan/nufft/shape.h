@@ -18,8 +18,9 @@ struct Shape {
   double semicircle = 0;      // shape parameter of a window that is the exponential of semicircle; 0: another window
   bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
   double unit = 0;            // unit in cells to which points may be rounded (position_unit); 0: as fine as possible
-  // The grid is a slab of one with so many cells along the last dimension; 0: it is whole. Points are located in the whole
-  // grid, and windows never reach across the slab's end. The first `before` cells hold what points of another slab reach.
+  // The grid is a slab of one with so many cells along the last dimension; 0: it is whole. Points are located in the
+  // whole grid, and windows never reach across the slab's end. The first `before` cells hold what points of another
+  // slab reach.
   std::int64_t period = 0, before = 0;
   // Deterministic sums of all slabs have one unit, whose bounds their ranks agree on between launches.
   bool agreed = false;

@@ -25,8 +25,8 @@ constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, 
 constexpr double kBatchPoint = 4;  // per additional transform: gather and broadcast
 // One 64-byte line of a private tile: adding it to the grid and clearing it, or copying it from the grid.
 constexpr double kTileAddLine = 5, kTileCopyLine = 3;
-// Straight to or from the grid, rows are not aligned and points wait for each other. In a grid that the last-level cache
-// holds (kDirectBytes), only the lines count that a row touches more, and kMoreLines for its place in them.
+// Straight to or from the grid, rows are not aligned and points wait for each other. In a grid that the last-level
+// cache holds (kDirectBytes), only the lines count that a row touches more, and kMoreLines for its place in them.
 constexpr double kDirectSpread = 1.6, kDirectInterp = 1.25, kDirectInSpace = 1.8, kMoreLines = 0.3, kDirectBytes = 32e6;
 // Per 64-byte line of the fine grid, for a grid in the L2 cache and for a larger one. Clearing, adding and every pass
 // over a larger grid move its lines through memory.

@@ -2,8 +2,8 @@
 // --list --fft`, seed 19010: 260 of at most 3 MB, seed 19012: 330 of at most 2 MB), each with both families on one and
 // two threads of an Intel Xeon with AVX-512 and Debian's FFTW: least absolute logarithms of the ratios
 // (docs/design/cpu-choices.md). Values that threads exchange are of 160 problems on two threads of another such Xeon
-// (seed 20262602). Family along is of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one thread of an AMD EPYC
-// with AVX-512.
+// (seed 20262602). Family along is of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one thread of an AMD
+// EPYC with AVX-512.
 #include "generator/planner/cpu/fft_times.h"
 
 #include <algorithm>
@@ -195,7 +195,8 @@ RowsCounts lines_ns(const Problem& problem, const Shape& s, const RowsPrices& pr
     const std::int64_t n = problem.n[d];
     if (n == 1) continue;
     const std::int64_t length = s.real && d == 0 && n % 2 == 0 ? n / 2 : n;
-    // Lines of a block are neighbours along the next dimension, or of the batch; the last vector of them may be part empty.
+    // Lines of a block are neighbours along the next dimension, or of the batch; the last vector of them may be part
+    // empty.
     auto neighbours = static_cast<std::int64_t>(s.batch);
     for (std::size_t e = s.size.size(); e-- > 0;)
       if (e != d && s.size[e] > 1) neighbours = static_cast<std::int64_t>(s.size[e]);

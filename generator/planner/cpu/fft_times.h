@@ -1,5 +1,5 @@
-// How long our families and FFTW's estimate take for a uniform transform on a processor: what an untuned transform has to
-// choose between.
+// How long our families and FFTW's estimate take for a uniform transform on a processor: what an untuned transform has
+// to choose between.
 #pragma once
 
 #include "fourtune/device_traits.h"

@@ -96,7 +96,8 @@ double gridding(const Plan& plan, const Problem& problem, const PricesHere& here
     if (d > 0) padded *= tile[d] + width - 1;
   }
   const double slots = lines * line_cells, bins = std::ceil(tile[0] / (slots - width + 1));
-  // With too few points no tile is made: six times fewer where tiles reach to the edges of the grid (runtime's engine.h).
+  // With too few points no tile is made: six times fewer where tiles reach to the edges of the grid (runtime's
+  // engine.h).
   bool inside = true;
   for (int d = 0; d < problem.dim; ++d) inside = inside && cells[d] > 2 * tile[d];
   if (points / count * rows * (inside ? 2 : 6) <= padded * bins) return points * direct;

@@ -31,8 +31,8 @@ double share(const Problem& problem, const fft::FftCosts& costs) {
   return problem.fft_type == FftType::c2c ? 1 : costs.real;
 }
 
-// Seconds in which everything passes through memory once, there and back, at the speed of a copy (in the L2 cache, if it
-// stays there).
+// Seconds in which everything passes through memory once, there and back, at the speed of a copy (in the L2 cache, if
+// it stays there).
 double copy_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   const double bytes = share(problem, costs) * 2 * array_bytes(problem);
   const bool cached = (problem.place == Place::out ? bytes : bytes / 2) < 0.8 * static_cast<double>(traits.l2_bytes);
@@ -123,8 +123,8 @@ double half_lines_seconds(const fft::FftPlan& plan, const Problem& problem, cons
     out += fft::kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(k)], fft::geometry(plan, k),
                                fft::kernel_flops(plan, k), traits, problem.batch, costs, part);
   }
-  // The kernels of an r2c that is made apart took 0.72 to 0.89 of what they would one by one: each finds a part of what the
-  // one before it wrote in the cache.
+  // The kernels of an r2c that is made apart took 0.72 to 0.89 of what they would one by one: each finds a part of what
+  // the one before it wrote in the cache.
   if (problem.fft_type == FftType::r2c && kernels > 1)
     out = 0.88 * (out + 1.25 * copy_seconds(problem, traits, costs) + costs.launch);
   return out;

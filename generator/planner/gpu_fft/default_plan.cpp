@@ -28,8 +28,8 @@ bool past_cache(const Problem& problem, const Cost& plain, const DeviceTraits& t
   return both + plain.bytes > static_cast<double>(traits.l2_bytes);
 }
 
-// Few of each kind, so that an enumeration takes milliseconds. Copies ahead of time took up to twice their estimates (on
-// an H100, one plan of four), plain loads 0.9 to 1.0 times.
+// Few of each kind, so that an enumeration takes milliseconds. Copies ahead of time took up to twice their estimates
+// (on an H100, one plan of four), plain loads 0.9 to 1.0 times.
 fft::EnumerationLimits short_list() {
   fft::EnumerationLimits out;
   out.plans = 8, out.plans_per_group = 1, out.extra_kernels = 0, out.groupings = 6;
@@ -77,8 +77,8 @@ std::optional<Plan> crowded(const Problem& problem, const DeviceTraits& traits) 
   return plan;
 }
 
-// The least estimate of a short enumeration among what has a program; nothing for arrays that need more than the notation
-// says.
+// The least estimate of a short enumeration among what has a program; nothing for arrays that need more than the
+// notation says.
 std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& traits) {
   const bool moved = problem.fft_type != FftType::c2c && problem.n[0] == 1;
   if (moved || !library_takes(problem) || !has_codelets(problem)) return {};

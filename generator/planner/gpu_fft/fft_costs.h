@@ -1,5 +1,5 @@
-// What the cost model of GPU FFT kernels knows of a device besides its traits: shares of the rates that the traits give,
-// which kernels reach. Set by hand, those of the library from an H100 and the others from an H200;
+// What the cost model of GPU FFT kernels knows of a device besides its traits: shares of the rates that the traits
+// give, which kernels reach. Set by hand, those of the library from an H100 and the others from an H200;
 // tools/fit/fit_fft_costs.cpp fits them to measured plans.
 #pragma once
 
@@ -80,8 +80,8 @@ inline constexpr std::array<CostField, 31> cost_fields{{{"copy", &FftCosts::copy
                                                         {"library_longest", &FftCosts::library_longest},
                                                         {"library_launch", &FftCosts::library_launch}}};
 
-// One set serves every device so far: all but `launch` are shares, so they scale with its traits. On a calibrated device
-// the shares are those that it reaches (docs/design/calibration.md).
+// One set serves every device so far: all but `launch` are shares, so they scale with its traits. On a calibrated
+// device the shares are those that it reaches (docs/design/calibration.md).
 FftCosts fft_costs(const DeviceTraits& device);
 
 }  // namespace fourtune::generator::fft

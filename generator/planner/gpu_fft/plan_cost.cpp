@@ -22,8 +22,8 @@ double overlap(const KernelParameters& with, int resident, const FftCosts& costs
   return 1 / (1 + costs.alone / blocks + costs.few_warps / warps);
 }
 
-// The number of exchanges between threads, and how many neighbours in memory threads load and store at once along x: the
-// distance of the values that one thread holds; 0: x is not in the round, or an exchange arranges the values.
+// The number of exchanges between threads, and how many neighbours in memory threads load and store at once along x:
+// the distance of the values that one thread holds; 0: x is not in the round, or an exchange arranges the values.
 struct Rounds {
   int exchanges = 0;
   double load_chunk = 0, store_chunk = 0;
@@ -136,9 +136,9 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
          direction(run_efficiency(write_bytes, costs) * whole(write_bytes)) * (scattered_store ? costs.scattered : 1);
 }
 
-// Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters of
-// that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a cluster is
-// slower.
+// Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
+// of that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a
+// cluster is slower.
 double exchange_seconds(const KernelParameters& with, const Rounds& rounds, double bytes, const DeviceTraits& device,
                         const FftCosts& costs) {
   const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);

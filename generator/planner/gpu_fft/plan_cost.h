@@ -1,6 +1,6 @@
 // Floors and a cost estimate of GPU FFT plans. A floor is a time that no kernel can beat on the device (as its traits
-// describe it). The estimate serves only to order candidates before anything is measured. Its constants are the device's
-// (fft_costs.h).
+// describe it). The estimate serves only to order candidates before anything is measured. Its constants are the
+// device's (fft_costs.h).
 #pragma once
 
 #include "fourtune/device_traits.h"
@@ -33,8 +33,8 @@ double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& devic
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& geometry, double flops,
                       const DeviceTraits& device, std::int64_t batch);
 // What a kernel of a real transform does of what the kernel of complex arrays does: `moved` of their bytes (a kernel
-// along x computes with complex lines whose ends are real or half spectra), `lines` of their lines; the size of a value in
-// the arrays that it reads and writes, real ones have half, so that runs are as much shorter.
+// along x computes with complex lines whose ends are real or half spectra), `lines` of their lines; the size of a value
+// in the arrays that it reads and writes, real ones have half, so that runs are as much shorter.
 struct Part {
   double moved = 1, lines = 1, read = 1, write = 1;
 };

@@ -24,8 +24,8 @@ bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits);
 // choices of the kernels. The list has at most `limits.plans` plans plus the variations.
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits = {});
-// Kernels for any size; past the cache what the estimates expect to be faster, a listed plan or cuFFT; cuFFT if there are
-// no kernels. `why` gets the reason.
+// Kernels for any size; past the cache what the estimates expect to be faster, a listed plan or cuFFT; cuFFT if there
+// are no kernels. `why` gets the reason.
 Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
 Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);

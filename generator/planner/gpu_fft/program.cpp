@@ -13,8 +13,8 @@
 namespace fourtune::generator {
 namespace {
 
-// A half spectrum is completed along x when its values are loaded, from mirrored positions. Each of the other dimensions
-// must be finished by then, or be transformed as a whole by that kernel.
+// A half spectrum is completed along x when its values are loaded, from mirrored positions. Each of the other
+// dimensions must be finished by then, or be transformed as a whole by that kernel.
 bool completes_too_early(const fft::FftPlan& plan) {
   std::set<fft::Dim> before;
   bool loaded = false;
@@ -100,8 +100,8 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
       return fmt::format("kernel {}: the output array cannot hold values between kernels; to=work", k + 1);
     if (const std::string why = fft::broken_rule(planned.passes[k].spec); !why.empty())
       return fmt::format("kernel {}: {}", k + 1, why);
-    // fft::check_device takes the buffers of copies ahead of time to be as large as a tile; threads that do not divide it
-    // make them larger. Padding is not counted: it is searched when a kernel is written, which takes too long here.
+    // fft::check_device takes the buffers of copies ahead of time to be as large as a tile; threads that do not divide
+    // it make them larger. Padding is not counted: it is searched when a kernel is written, which takes too long here.
     if (const std::int64_t bytes = fft::least_bytes(planned.passes[k].spec); bytes > options.device.shared_per_block)
       return fmt::format(
           "kernel {}: a block needs {} bytes of shared memory, the device has {}; load=plain, a smaller tile or fewer "

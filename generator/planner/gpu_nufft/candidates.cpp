@@ -333,8 +333,8 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, 
   if (all.empty())
     throw Error(Status::tolerance_unreachable,
                 "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
-  // Of plans that are as fast, the one that needs the least memory, unless all need little. If nothing fits, the plan that
-  // needs the least of all; allocating its memory then gives the error.
+  // Of plans that are as fast, the one that needs the least memory, unless all need little. If nothing fits, the plan
+  // that needs the least of all; allocating its memory then gives the error.
   const auto eligible = [&](const Found& one) {
     return least < INFINITY ? one.fits && one.seconds <= kAsFast * least : one.bytes <= smallest;
   };

@@ -186,7 +186,8 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
     if (why_not(choice, shape).empty()) out.push_back(choice);
   };
   if (lead == Lead::spread)
-    // Where clustered points are they are dense: 55 173 of them took 247 us straight to 1750x1280 cells (w = 4, f64, H100).
+    // Where clustered points are they are dense: 55 173 of them took 247 us straight to 1750x1280 cells (w = 4, f64,
+    // H100).
     for (const Spread family : spread_families(shape, share < 0.1 ? density / share : density, little))
       add(with_spread(shape, family, density, share));
   else

@@ -22,8 +22,8 @@ inline constexpr double kThin = 0.3, kSparse = 0.03;
 // The share of the grid in which the points of a class lie. No class: uniform.
 double share_of(std::optional<PointClass> points, int dim);
 // Choices worth trying, the best by the measurements of docs/design/gpu-nufft.md first. density: points per cell of the
-// grid; share: the share of the grid that has points; batch: transforms at a time. The kernel that does not lead uses the same sort. Every choice
-// has kernels (why_not is empty).
+// grid; share: the share of the grid that has points; batch: transforms at a time. The kernel that does not lead uses
+// the same sort. Every choice has kernels (why_not is empty).
 std::vector<GpuPointsChoice> points_choices(const nufft::Shape& shape, Lead lead, double density, double share = 1,
                                             std::int64_t batch = 1);
 // Single changes of the sort and of the leading kernel: bins, cap, warps, unroll, run, lanes, placement. Changes

@@ -32,8 +32,8 @@ class CudaBackend final : public gpu::ProgramBackend {
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
   void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const override;
-  // The same for a device that need not be in this machine, as a compiler needs neither device nor context; and what the
-  // device would run may be compiled to something else.
+  // The same for a device that need not be in this machine, as a compiler needs neither device nor context; and what
+  // the device would run may be compiled to something else.
   void prepare_for(const DeviceTraits& traits, KernelTarget target, const Problem& problem, const generator::Plan& plan,
                    const ExecutorOptions& options) const;
   std::vector<KernelJob> missing_kernels(const Problem& problem, const generator::Plan& plan,

@@ -22,8 +22,8 @@ namespace fourtune::runtime::cuda {
 
 // Loads all kernels. Those missing in the store are compiled on up to `threads` threads, slowest first, stored, and
 // loaded by the thread that compiled them. If the store has them all, NVRTC is not even searched for. Where there is no
-// NVRTC, the driver translates PTX of trusted packs; without that, throws NoCompiler. Throws CompileError with the compiler's messages when a text does not compile or takes longer than `seconds`, and whatever
-// Kernel throws.
+// NVRTC, the driver translates PTX of trusted packs; without that, throws NoCompiler. Throws CompileError with the
+// compiler's messages when a text does not compile or takes longer than `seconds`, and whatever Kernel throws.
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
                                  int threads, double seconds, std::vector<KernelReport>& reports);

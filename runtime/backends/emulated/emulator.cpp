@@ -32,8 +32,8 @@ std::vector<std::byte> bytes_of(const GuardedMemory& memory, std::size_t size) {
   return std::vector<std::byte>(memory.data(), memory.data() + size);
 }
 
-// Stores what has changed. Other bytes of the array may belong to others, who write them meanwhile: a rank writes between
-// the rows of another rank that computes.
+// Stores what has changed. Other bytes of the array may belong to others, who write them meanwhile: a rank writes
+// between the rows of another rank that computes.
 void store_changes(std::span<std::byte> array, const std::vector<std::byte>& before, const GuardedMemory& after) {
   for (std::size_t i = 0; i < array.size(); ++i)
     if (after.data()[i] != before[i]) array[i] = after.data()[i];

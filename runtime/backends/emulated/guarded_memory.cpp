@@ -71,7 +71,8 @@ GuardedMemory::~GuardedMemory() {
   if (mapping_) ::munmap(mapping_, mapped_);
 }
 
-// Less than a page lies before the buffer, or a whole one if the buffer is empty, and less than kAlignment bytes behind.
+// Less than a page lies before the buffer, or a whole one if the buffer is empty, and less than kAlignment bytes
+// behind.
 void GuardedMemory::paint() {
   std::memcpy(pages_, pattern_page(), static_cast<std::size_t>(data_ - pages_));
   for (std::byte* at = data_ + bytes_; at < pages_ + accessible_; ++at) *at = pattern_at(at);

@@ -24,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limits the folder to a few thousand libraries: deletes the oldest half, names of kernels in libraries that are gone, and
-// what killed processes left behind. Other processes may do the same, so failures do not matter.
+// Limits the folder to a few thousand libraries: deletes the oldest half, names of kernels in libraries that are gone,
+// and what killed processes left behind. Other processes may do the same, so failures do not matter.
 void trim(const fs::path& folder) {
   constexpr std::size_t kMost = 4096;
   constexpr std::chrono::hours kLeftOver{24};

@@ -62,9 +62,10 @@ class Module {
 
 // Compiles kernels with $FOURTUNE_EMULATED_CXX, else g++ on the PATH. The result is kept in cache_folder(), where each
 // kernel is found again by the digest of its text, options and compiler, whatever it was compiled with. Those that are
-// missing are compiled together, since starting compiler and linker takes as long as translating a kernel. Returns a module for each kernel, in their order. Throws
-// Error{backend_unavailable} without a compiler and Error{internal} with the compiler's messages if a text does not
-// compile. Threads: may be called from any thread; the modules of one call may run one at a time.
+// missing are compiled together, since starting compiler and linker takes as long as translating a kernel. Returns a
+// module for each kernel, in their order. Throws Error{backend_unavailable} without a compiler and Error{internal} with
+// the compiler's messages if a text does not compile. Threads: may be called from any thread; the modules of one call
+// may run one at a time.
 std::vector<std::unique_ptr<Module>> compile_modules(std::span<const generator::KernelSource> kernels,
                                                      const CompileOptions& options);
 

@@ -51,7 +51,8 @@ class Shadow {
   // thread: index in the cluster. `where` is an address in the module, `base` the module's start.
   std::optional<AccessTrouble> access(std::uint32_t thread, const void* address, std::size_t bytes, AccessKind kind,
                                       const void* where, const void* base);
-  // Whether an access has to come after the end of the launch ahead: every write does, and reads of what that one wrote.
+  // Whether an access has to come after the end of the launch ahead: every write does, and reads of what that one
+  // wrote.
   bool belongs_behind_earlier(const void* address, std::size_t bytes, AccessKind kind) const;
   bool knows(const void* address) const { return find(address) != nullptr; }
 

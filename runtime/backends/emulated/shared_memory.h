@@ -19,7 +19,8 @@ void close_shared(void* begin) noexcept;
 // Whether this byte is in an open allocation of another process.
 bool is_reached(const void* byte);
 
-// Bytes that this process has copied to other ones, or its kernels have been given to write there or to read from there.
+// Bytes that this process has copied to other ones, or its kernels have been given to write there or to read from
+// there.
 std::int64_t reached_bytes();
 void count_reached_bytes(std::int64_t bytes) noexcept;
 

@@ -1,5 +1,5 @@
-// What a kernel text sees instead of the CUDA compiler's built-ins when it is compiled for the processor. Put in front of
-// the text; includes nothing. The functions behind `fourtune_emulated_host` belong to the emulator (host_table.h).
+// What a kernel text sees instead of the CUDA compiler's built-ins when it is compiled for the processor. Put in front
+// of the text; includes nothing. The functions behind `fourtune_emulated_host` belong to the emulator (host_table.h).
 #define FOURTUNE_EMULATED 1
 typedef decltype(sizeof(0)) size_t;
 typedef decltype((char*)0 - (char*)0) ptrdiff_t;
@@ -74,7 +74,8 @@ static inline void fourtune_emulated_syncwarp(int line, unsigned mask = 0xffffff
 }
 #define __syncwarp(...) fourtune_emulated_syncwarp(__LINE__ __VA_OPT__(, ) __VA_ARGS__)
 
-// ---- warp ------------------------------------------------------------------------------------------------------------
+// ---- warp
+// ------------------------------------------------------------------------------------------------------------
 static inline unsigned fourtune_emulated_lane() {
   return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31;
 }
@@ -124,7 +125,8 @@ static inline unsigned fourtune_emulated_match(int line, unsigned mask, T value)
 }
 #define __match_any_sync(mask, value) fourtune_emulated_match(__LINE__, mask, value)
 
-// ---- atomics: threads of one block never run at once, blocks neither -------------------------------------------------
+// ---- atomics: threads of one block never run at once, blocks neither
+// -------------------------------------------------
 #define FOURTUNE_UNCHECKED static inline __attribute__((no_sanitize("thread")))
 template <class T>
 FOURTUNE_UNCHECKED T fourtune_emulated_atomic(T* at) {
@@ -161,7 +163,8 @@ static inline void __threadfence() { __asm__ volatile("" ::: "memory"); }
 static inline void __threadfence_system() { __asm__ volatile("" ::: "memory"); }
 #define __nanosleep(nanoseconds) (fourtune_emulated_host.pause(__LINE__))
 
-// ---- loads and stores with a cache policy ----------------------------------------------------------------------------
+// ---- loads and stores with a cache policy
+// ----------------------------------------------------------------------------
 #define FOURTUNE_LOAD(name)             \
   template <class T>                    \
   __forceinline__ T name(const T* at) { \
@@ -183,9 +186,9 @@ FOURTUNE_STORE(__stcg);
 FOURTUNE_STORE(__stcs);
 FOURTUNE_STORE(__stwt);
 
-// ---- asynchronous copies, for the plain bodies of dev_ functions -------------------------------------------------------
-// cp.async: `bytes` from global to shared memory, in groups per thread. The target is NaN until the copy lands, at some
-// moment up to the wait for its group.
+// ---- asynchronous copies, for the plain bodies of dev_ functions
+// ------------------------------------------------------- cp.async: `bytes` from global to shared memory, in groups per
+// thread. The target is NaN until the copy lands, at some moment up to the wait for its group.
 #define fourtune_async_copy(target, source, bytes) fourtune_emulated_host.async_copy(target, source, bytes, __LINE__)
 #define fourtune_async_commit() fourtune_emulated_host.async_commit()
 #define fourtune_async_wait(groups_left) fourtune_emulated_host.async_wait(groups_left)
@@ -216,7 +219,8 @@ static inline T* fourtune_emulated_map(int line, T* local, unsigned rank) {
 }
 #define fourtune_cluster_map(local, rank) fourtune_emulated_map(__LINE__, local, rank)
 
-// ---- arithmetic --------------------------------------------------------------------------------------------------------
+// ---- arithmetic
+// --------------------------------------------------------------------------------------------------------
 #define FOURTUNE_UNARY(name, type, builtin) \
   static inline type name(type x) { return builtin(x); }
 #define FOURTUNE_REAL(name)                           \
@@ -332,7 +336,8 @@ static inline unsigned __brev(unsigned x) {
   return r;
 }
 
-// ---- how the emulator calls an entry: with pointers to its arguments, like cuLaunchKernel -----------------------------
+// ---- how the emulator calls an entry: with pointers to its arguments, like cuLaunchKernel
+// -----------------------------
 template <int...>
 struct fourtune_indices {};
 template <class... Parameters, int... index>

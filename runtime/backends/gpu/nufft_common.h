@@ -27,8 +27,8 @@ std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what);
 
 // Throws Error{invalid_plan} for plan choices for which there is no GPU kernel.
 void check_supported(const generator::Plan& plan);
-// The largest rounding error of points' positions, in cells, with which a transform is still accurate: half its tolerance,
-// or its window's error. exact_points: at most what the coordinates themselves are rounded to.
+// The largest rounding error of points' positions, in cells, with which a transform is still accurate: half its
+// tolerance, or its window's error. exact_points: at most what the coordinates themselves are rounded to.
 double position_unit(const generator::nufft::Shape& shape, double sigma, double tol, double predicted_error,
                      bool exact_points);
 // Reads the status of a sort and throws Error{invalid_point} that names the first bad point, of arrays that begin with

@@ -267,8 +267,8 @@ class Type12Executor final : public Executor {
     return programs_.whole() ? static_cast<int>(kGrid) : kSort + static_cast<int>(generator::nufft::kScratch);
   }
   std::int64_t scratch_bytes() const { return runner_.slot_bytes(scratch_slot()); }
-  // What a first sort uses of it. Few points have crowded bins, whose three kernels take a quarter of the time to compile
-  // a 3D sort; so they are left to sort_large until there are such points. Trusted points are not looked at.
+  // What a first sort uses of it. Few points have crowded bins, whose three kernels take a quarter of the time to
+  // compile a 3D sort; so they are left to sort_large until there are such points. Trusted points are not looked at.
   std::int64_t sort_scratch() const { return crowded_ ? std::max<std::int64_t>(1, scratch_bytes()) : 0; }
   std::int64_t point_bytes(std::int64_t m) const {
     std::int64_t sum = 0;

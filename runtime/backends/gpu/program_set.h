@@ -33,8 +33,8 @@ class ProgramSet {
     parts_.push_back({runner_.make(program), program.alignment});
     return static_cast<int>(parts_.size()) - 1;
   }
-  // Does not wait. Allocates nothing after the first time, unless add() came between. Throws Error{invalid_argument} for
-  // arrays that the kernels need at other addresses.
+  // Does not wait. Allocates nothing after the first time, unless add() came between. Throws Error{invalid_argument}
+  // for arrays that the kernels need at other addresses.
   void run(int number, const Array& first, const Array& second) {
     Bound& bound = aligned(number, first, second);
     Run run(runner_.queue(), stream_);

@@ -1,5 +1,5 @@
-// One of the ranks ends in the middle of its transforms, without a word. MPI has to end the others, which wait for it in an
-// exchange: the test that starts this looks whether they end, and that none of them goes on.
+// One of the ranks ends in the middle of its transforms, without a word. MPI has to end the others, which wait for it
+// in an exchange: the test that starts this looks whether they end, and that none of them goes on.
 #include <mpi.h>
 #include <unistd.h>
 

@@ -59,8 +59,8 @@ TEST(DistributedGpuSlabs, BatchesByKernels) {
   runtime::distributed::piece_bytes = before;
 }
 
-// Kept planes in the memory of the grid: planes of two kernels, in one piece and in several, each of which overwrites what
-// is done with and nothing else; and planes of one kernel, which are transformed one by one (above).
+// Kept planes in the memory of the grid: planes of two kernels, in one piece and in several, each of which overwrites
+// what is done with and nothing else; and planes of one kernel, which are transformed one by one (above).
 TEST(DistributedGpuSlabs, KeptPlanesInTheMemoryOfTheGrid) {
   if (size_of(MPI_COMM_WORLD) == 1) return;
   for (const std::int64_t bytes : {std::int64_t{1} << 30, std::int64_t{400000}}) {

@@ -1,5 +1,5 @@
-// What an emitted program, examples/quickstart_cuda.cpp and cuda_streams.cpp call of CUDA's runtime, for the emulated device:
-// emulated_emit_test.cpp provides memory and launches.
+// What an emitted program, examples/quickstart_cuda.cpp and cuda_streams.cpp call of CUDA's runtime, for the emulated
+// device: emulated_emit_test.cpp provides memory and launches.
 #pragma once
 
 #include <cstddef>

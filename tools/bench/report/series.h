@@ -16,8 +16,8 @@ struct Panel {
   std::vector<SeriesPoint> points;
 };
 
-// A gnuplot script that writes `path` and, where that is not enough, "...-2.png" and so on: pages of one topic (what stands
-// before ": " in the title) and six panels at most, two per row. Panels without points are left out.
+// A gnuplot script that writes `path` and, where that is not enough, "...-2.png" and so on: pages of one topic (what
+// stands before ": " in the title) and six panels at most, two per row. Panels without points are left out.
 std::string panels_gnuplot(const std::vector<Panel>& panels, const std::string& path);
 // Like plot_comparison (tools/bench/report/report.h).
 std::string plot_panels(const std::vector<Panel>& panels, const std::string& path);

@@ -1,6 +1,6 @@
 // The experiments of the paper on cuFINUFFT (Shih et al., 2021), Figures 2 to 7 and Tables I and II, on a device. Its
-// methods GM, GM-sort and SM are plans of ours, as published and with newer parts; the peer is the current library. Axes
-// and sizes are the paper's; its cuFINUFFT had oversampling 2 only, and no 1D.
+// methods GM, GM-sort and SM are plans of ours, as published and with newer parts; the peer is the current library.
+// Axes and sizes are the paper's; its cuFINUFFT had oversampling 2 only, and no 1D.
 #include "tools/bench/suites/cufinufft.h"
 
 #include <fmt/format.h>
@@ -190,8 +190,8 @@ std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const Sui
   return out;
 }
 
-// The paper's curves of FINUFFT on a processor: the peers of this suite's CSV from there. In none of the modes has their
-// data to be copied.
+// The paper's curves of FINUFFT on a processor: the peers of this suite's CSV from there. In none of the modes has
+// their data to be copied.
 struct Baseline {
   explicit Baseline(const std::string& path) {
     if (!path.empty()) run = read_comparison_csv(path);

@@ -1,7 +1,7 @@
 // The experiment of paper nufft3d-cpu-optimization in the form of its Table 4: one row per version of the program, one
 // column per data set. The forward operator is a type 2, the adjoint operator a type 1. The paper gives neither sizes
-// nor tolerance; 128^3 modes, 8 million points and 2e-3 in single precision are this project's choice. At 1e-3 its window
-// is as wide, but sampled errors of the adjoint of random points (4.2e-3) exceed the bound of three times that.
+// nor tolerance; 128^3 modes, 8 million points and 2e-3 in single precision are this project's choice. At 1e-3 its
+// window is as wide, but sampled errors of the adjoint of random points (4.2e-3) exceed the bound of three times that.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -208,8 +208,8 @@ std::vector<std::string> operators_row(const char* first) {
   return row;
 }
 
-// The error of each version. Three times the tolerance is right, so a smaller tolerance that gives the paper's window the
-// same width is met by the same plan where a third of the error is below it.
+// The error of each version. Three times the tolerance is right, so a smaller tolerance that gives the paper's window
+// the same width is met by the same plan where a third of the error is below it.
 std::string errors_table(const std::vector<ProblemResult>& results, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{operators_row("error")};
   for (const std::string& name : versions_in(results)) {

@@ -415,8 +415,8 @@ GpuProgram copy_program(const EmitOptions& options, bool input, bool by_primes) 
   return emit_program(one, copy);
 }
 
-// In place, where values that some block has yet to read would be overwritten, the input is first copied to a workspace;
-// and so it is where the copy has to bring it in natural order.
+// In place, where values that some block has yet to read would be overwritten, the input is first copied to a
+// workspace; and so it is where the copy has to bring it in natural order.
 GpuProgram emit_from_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;

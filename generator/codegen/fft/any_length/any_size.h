@@ -15,7 +15,8 @@ bool has_codelets(std::int64_t n);
 // holds). Every length must pass has_codelets, else Error{invalid_plan}.
 FftPlan plain_plan(const EmitOptions& options);
 
-// A bound plan of one kernel for a dense complex transform of several dimensions that a block holds; nothing for others.
+// A bound plan of one kernel for a dense complex transform of several dimensions that a block holds; nothing for
+// others.
 std::optional<FftPlan> whole_plan(const EmitOptions& options);
 
 // Changes the first kernel (to_first) or the last kernel so that its tiles also carry transforms of the batch. This is

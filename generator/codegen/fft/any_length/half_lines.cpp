@@ -53,8 +53,8 @@ bool takes_half_lines(const EmitOptions& options) {
   const bool natural = options.order == Order::natural && options.from == Order::natural;
   if (options.type == FftType::c2c || options.n[0] % 2 != 0 || !natural || has_hooks(options.hooks[0])) return false;
   if (!has_codelets(options.n[0])) return true;
-  // An r2c of one kernel gains 1.05 to 1.6 times from 512 values on (H200). Where it makes its half spectrum apart, that passes
-  // through memory as often as kernels of whole lines do, unless these are three.
+  // An r2c of one kernel gains 1.05 to 1.6 times from 512 values on (H200). Where it makes its half spectrum apart,
+  // that passes through memory as often as kernels of whole lines do, unless these are three.
   // A c2r of fewer values has two large radices, of which a thread would make two DFTs.
   const std::int64_t is_long = options.type == FftType::r2c ? 512 : 1000;
   const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });

@@ -1,5 +1,5 @@
-// Real lines along x as complex ones of half the length (pass.h, Values::pairs): which transforms take them, and how the
-// ports of the complex lines' kernels become those of the real ones.
+// Real lines along x as complex ones of half the length (pass.h, Values::pairs): which transforms take them, and how
+// the ports of the complex lines' kernels become those of the real ones.
 #pragma once
 
 #include "generator/codegen/fft/lower/lower.h"

@@ -50,8 +50,9 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
   if (n <= most) return {static_cast<int>(n)};
   std::vector<int> usual = radices_up_to_16(n);
   if (std::vector<int> pair = balanced(n, 16, false); !pair.empty()) return pair;
-  // Odd lengths have few products up to 16 (3125 takes five), others leave a round of two or three values (4056 = 13 13 12
-  // 2, 399 = 19 7 3), and a line that fills a block has as many values per thread as fit: larger radices save exchanges.
+  // Odd lengths have few products up to 16 (3125 takes five), others leave a round of two or three values (4056 = 13 13
+  // 12 2, 399 = 19 7 3), and a line that fills a block has as many values per thread as fit: larger radices save
+  // exchanges.
   const bool small_round = usual.back() <= 3;
   if ((usual.size() > 3 && (n % 2 == 1 || small_round)) || n > 8192)
     for (const bool three : {false, true})
@@ -90,8 +91,8 @@ int threads_for(std::int64_t values, const std::vector<int>& group) {
   constexpr std::int64_t warp = 32, widest = 512;
   const std::int64_t usual =
       std::clamp<std::int64_t>((values / std::max<std::int64_t>(most, 8) + warp - 1) / warp * warp, warp, widest);
-  // A round with a few more DFTs than threads makes all threads wait for a second one of some: 245 DFTs of 7 values take
-  // 256 threads once and 224 twice. `slots`: what all rounds take together, in values and threads.
+  // A round with a few more DFTs than threads makes all threads wait for a second one of some: 245 DFTs of 7 values
+  // take 256 threads once and 224 twice. `slots`: what all rounds take together, in values and threads.
   const auto slots = [&](std::int64_t threads) {
     std::int64_t sum = 0;
     for (const int r : group) sum += (values / r + threads - 1) / threads * threads * r;

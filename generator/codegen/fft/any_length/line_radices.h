@@ -12,8 +12,9 @@ namespace fourtune::generator::fft {
 
 // Values of a line that one thread holds at most.
 std::int64_t most_held(Precision precision);
-// Radices for a line in one kernel, the largest first: one for a line that a thread holds, a balanced pair up to 16 where
-// there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes has_codelets.
+// Radices for a line in one kernel, the largest first: one for a line that a thread holds, a balanced pair up to 16
+// where there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes
+// has_codelets.
 std::vector<int> radices_of_line(std::int64_t n, Precision precision);
 // Of a real line of 10 to 64 values that is no power of two: two, the smaller one first; nothing if there are none.
 std::vector<int> radices_of_short_real_line(std::int64_t n);
@@ -26,8 +27,8 @@ std::vector<int> radices_for_two_blocks(std::int64_t n, Precision precision);
 std::vector<int> radices_up_to_16(std::int64_t n);
 // Threads that hold a tile of so many values, about one DFT of the largest radix each.
 int threads_for(std::int64_t values, const std::vector<int>& radices);
-// For a line that fills a block, such that no thread holds more than most_held; nothing where these radices leave a round
-// of which that many threads do not hold two DFTs and more would not have the registers.
+// For a line that fills a block, such that no thread holds more than most_held; nothing where these radices leave a
+// round of which that many threads do not hold two DFTs and more would not have the registers.
 std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& radices, Precision precision);
 // For lines that a thread holds: how many, and threads of a block.
 std::int64_t lines_of_thread(std::int64_t n);

@@ -27,7 +27,8 @@ std::int64_t most_line(const EmitOptions& options) {
   std::int64_t lines = options.batch;
   for (std::size_t d = 1; d < options.n.size(); ++d) lines *= options.n[d];
   const std::int64_t held = 512 * most_held(options.precision), n = options.n[0];
-  // Radices of which a round would leave a thread two DFTs where registers have room for one do not fill a block either.
+  // Radices of which a round would leave a thread two DFTs where registers have room for one do not fill a block
+  // either.
   bool fills = 2 * lines >= options.device.multiprocessors;
   if (fills && n > 8192 && n <= held)
     fills = !radices_of_two_blocks(options).empty() ||

@@ -1,5 +1,5 @@
-// Real lines of 2n values as complex ones of n values (pass.h: Values::pairs, folded, unfolded). With w = exp(sign 2 pi i
-// k / 2n), Z the spectrum of the complex line and X that of the real one,
+// Real lines of 2n values as complex ones of n values (pass.h: Values::pairs, folded, unfolded). With w = exp(sign 2 pi
+// i k / 2n), Z the spectrum of the complex line and X that of the real one,
 //   X[k] = ((Z[k] + conj Z[n-k]) - i w (Z[k] - conj Z[n-k])) / 2,      the unscaled way back
 //   Z[k] =  (X[k] + conj X[n-k]) + i w (X[k] - conj X[n-k]).
 #include <algorithm>

@@ -35,8 +35,8 @@ struct EmitOptions {
   Precision precision = Precision::f32;
   int sign = -1;
   std::int64_t batch = 1;
-  // Dimensions that come before the batch in tiles; 0: those that the plan transforms. More where the plan is for one of
-  // several dimensions, and its tiles carry neighbours along the others.
+  // Dimensions that come before the batch in tiles; 0: those that the plan transforms. More where the plan is for one
+  // of several dimensions, and its tiles carry neighbours along the others.
   int tile_rank = 0;
   bool in_place = false;
   bool last_first = false;  // plain plans start with the last dimension, not with x
@@ -72,8 +72,8 @@ struct PlannedProgram {
   int workspaces = 0;
   Slabs slabs;
 };
-// A program or a refusal. Some rules need the digits in their places: which neighbours share a tile ("rule tile"), which
-// array a kernel may write ("rule target"), how a cluster shares its values ("rule cluster").
+// A program or a refusal. Some rules need the digits in their places: which neighbours share a tile ("rule tile"),
+// which array a kernel may write ("rule target"), how a cluster shares its values ("rule cluster").
 struct Lowering {
   PlannedProgram program;
   std::string refusal;  // names the rule and what breaks it; empty: there is a program

@@ -70,15 +70,15 @@ struct Bound {
 enum class Values {
   complex,
   real,       // load: the imaginary part is 0; store: only the real part
-  hermitian,  // load only: the array holds indices 0..n/2 of `mirror`; the rest are conjugates, of indices that are negated
-              // in the `turned` dimensions, too
+  hermitian,  // load only: the array holds indices 0..n/2 of `mirror`; the rest are conjugates, of indices that are
+              // negated in the `turned` dimensions, too
   // A real line of 2n values as a complex one of n values, whose real parts are the even and whose imaginary parts the
   // odd values of the line:
-  pairs,   // the array holds the real line; the address is in real values, those of a pair are `pair` apart
-  folded,  // load only: the array holds the line's half spectrum, values 0..n of `mirror`; with `PassSpec::folds_inside`
-           // a thread loads one of two opposite values and reads the other in shared memory
-  unfolded  // the complex line's spectrum, values 0..n-1 of `mirror`, becomes the real line's half spectrum, values 0..n: a
-            // load takes the one from the array, a store writes the other to it
+  pairs,    // the array holds the real line; the address is in real values, those of a pair are `pair` apart
+  folded,   // load only: the array holds the line's half spectrum, values 0..n of `mirror`; with
+            // `PassSpec::folds_inside` a thread loads one of two opposite values and reads the other in shared memory
+  unfolded  // the complex line's spectrum, values 0..n-1 of `mirror`, becomes the real line's half spectrum, values
+            // 0..n: a load takes the one from the array, a store writes the other to it
 };
 // An array of planes of `columns` rows of `run` values that several ranks hold, whose GPUs see each other's memory. A
 // kernel is told where these arrays are: its last parameter has the address of this rank's array, and the bytes from

@@ -2,7 +2,8 @@
 // in simd.h, and all of a line stays in the first-level cache. Passes (generator/plan/along.h) go from one work area to
 // another one, so that results come in natural order and vectors that fill no whole number may overlap.
 //
-// The same length gives the same operations on every run; the instruction set decides only how many values a vector has.
+// The same length gives the same operations on every run; the instruction set decides only how many values a vector
+// has.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ template <class T>
 struct AlongPlan {
   struct Pass {
     int radix = 0;
-    // Before the pass, value i of transform j of those that are left is at r rest done + j done + i, for r < radix, j < rest,
-    // i < done.
+    // Before the pass, value i of transform j of those that are left is at r rest done + j done + i, for r < radix, j <
+    // rest, i < done.
     std::int64_t rest = 1, done = 1;
     std::int64_t twiddles =
         0;  // index: exp(-2 pi i j q / (radix rest)) for 1 <= q < radix, of the first pass for the j of a vector

@@ -26,14 +26,14 @@ namespace {
 constexpr std::int64_t kChunkBytes = std::int64_t{512} << 10;  // of transforms that a thread takes at a time
 constexpr int kGroups = 4;                                     // of columns at a time: longer runs of the array
 
-// How the values of a box lie in an array, in elements of its type: rows of x follow each other at `row`, lines (of what
-// the rows step does not transform) at `line`.
+// How the values of a box lie in an array, in elements of its type: rows of x follow each other at `row`, lines (of
+// what the rows step does not transform) at `line`.
 struct BoxPlaces {
   std::int64_t row = 0, line = 0;
 };
 
-// The one distance at which the places of axes first .. last - 1 follow each other, the batch being axis `most_dimensions`;
-// 0 where there is one place only, nothing where there is no such distance.
+// The one distance at which the places of axes first .. last - 1 follow each other, the batch being axis
+// `most_dimensions`; 0 where there is one place only, nothing where there is no such distance.
 std::optional<std::int64_t> distance(const FftOperation& op, const ArrayLayout& layout, const Sizes& sizes, int first,
                                      int last) {
   std::int64_t step = 0, next = 0;
@@ -75,7 +75,8 @@ class BoxFft final : public FftRunner {
         sizes_(spectrum_sizes(op)),
         real_(op.type != FftType::c2c),
         odd_(real_ && op.n[0] % 2 != 0),
-        // Of real types the spectrum's parts are exchanged for the other sign while rows are transformed along y and so on.
+        // Of real types the spectrum's parts are exchanged for the other sign while rows are transformed along y and so
+        // on.
         exchange_(op.sign > 0),
         element_(2 * kernels_.lanes) {
     for (int d = 0; d < op.dim; ++d) {
@@ -152,7 +153,8 @@ class BoxFft final : public FftRunner {
     }
   }
 
-  // Where axes first .. last - 1 of a box have their results, the first one varying fastest; elements are `width` apart.
+  // Where axes first .. last - 1 of a box have their results, the first one varying fastest; elements are `width`
+  // apart.
   std::vector<std::int32_t> results_of(int first, int last, std::int64_t width) const {
     std::vector<std::int32_t> table{0};
     for (int d = first; d < last; ++d) {

@@ -7,9 +7,9 @@
 
 namespace fourtune::runtime::cpu {
 
-// Null where dimension by dimension is better, for lengths that the kernels do not support and for arrays whose lines do
-// not follow each other at one distance. Complex transforms, and real ones of even length, have the bits that they have
-// dimension by dimension, so that strides of an array do not change a result.
+// Null where dimension by dimension is better, for lengths that the kernels do not support and for arrays whose lines
+// do not follow each other at one distance. Complex transforms, and real ones of even length, have the bits that they
+// have dimension by dimension, so that strides of an array do not change a result.
 template <class T>
 std::unique_ptr<FftRunner> make_box_fft(const FftOperation& op);
 

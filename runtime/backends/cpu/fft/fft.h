@@ -19,9 +19,9 @@ namespace fourtune::runtime::cpu {
 //   doubled. The adjoint is planned on first use.
 // - place=out preserves the input (for this, c2r in more than one dimension keeps a work array). Equal pointers with
 //   place=out, or different ones with place=in, throw Error{invalid_argument}.
-// - Family fftw: rigors measure and patient plan for at most about planning_seconds() (fftw/wisdom.h), once per direction
-//   and once more for arrays of another alignment; wisdom (ExecutorOptions) makes planning immediate. Family rows: plans
-//   in well under a millisecond, except for single lines with rigor patient.
+// - Family fftw: rigors measure and patient plan for at most about planning_seconds() (fftw/wisdom.h), once per
+//   direction and once more for arrays of another alignment; wisdom (ExecutorOptions) makes planning immediate. Family
+//   rows: plans in well under a millisecond, except for single lines with rigor patient.
 // - memory() includes FFTW's tables and what it takes while it executes (fftw/plan_memory.h). Arrays on which FFTW
 //   measures exist while it plans and are not included: they are as large as the caller's.
 //   Where FFTW has no part in it (fft/lines.h), its results are bit-identical on every run and for any number of

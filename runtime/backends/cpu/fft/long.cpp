@@ -164,8 +164,8 @@ void LongFft<T>::transform(const Value* in, std::int64_t in_stride, Value* work,
   });
 }
 
-// Modes of a block lie far apart, so that each would be waited for. Where a copy of all of them stays in the second-level
-// cache, it is what blocks read and write, and the caller's modes are read and written in order.
+// Modes of a block lie far apart, so that each would be waited for. Where a copy of all of them stays in the
+// second-level cache, it is what blocks read and write, and the caller's modes are read and written in order.
 template <class T>
 void LongFft<T>::truncate(Value* grid, Value* modes, const KeptModes<T>& kept) const {
   Value* const copy = copy_.as<Value>();

@@ -1,6 +1,6 @@
-// One long real line of even length n = 2 m: a complex transform of m pairs of neighbours (the four-step method of long.h),
-// and one pass that splits the spectra of even and odd numbers, or merges them before it. Threads share each line; or,
-// where there are enough of them and each stays in a core's cache, they take whole ones.
+// One long real line of even length n = 2 m: a complex transform of m pairs of neighbours (the four-step method of
+// long.h), and one pass that splits the spectra of even and odd numbers, or merges them before it. Threads share each
+// line; or, where there are enough of them and each stays in a core's cache, they take whole ones.
 #include <algorithm>
 #include <complex>
 #include <memory>

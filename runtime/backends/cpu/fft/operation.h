@@ -74,7 +74,8 @@ bool rows_stay_in_place(const FftOperation& op);
 template <class T>
 std::unique_ptr<FftRunner> make_staged_fft(const FftOperation& op,
                                            std::unique_ptr<FftRunner> (*make)(const FftOperation&));
-// Runs an operation with a reversed array by making(the natural version between that array's work copy and the other one).
+// Runs an operation with a reversed array by making(the natural version between that array's work copy and the other
+// one).
 template <class T>
 std::unique_ptr<FftRunner> make_reordered_fft(const FftOperation& op,
                                               std::unique_ptr<FftRunner> (*make)(const FftOperation&));

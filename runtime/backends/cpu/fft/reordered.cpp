@@ -1,5 +1,5 @@
-// FFTs whose input or output is in digit-reversed order (problem.h): natural transforms to or from a work array, and one
-// pass that moves the values to their places.
+// FFTs whose input or output is in digit-reversed order (problem.h): natural transforms to or from a work array, and
+// one pass that moves the values to their places.
 #include <vector>
 
 #include "base/layout.h"
@@ -10,8 +10,8 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Reversed positions along a dimension, times its stride. Digits are reversed one by one, so the place of low + L high is
-// a sum, and two tables of about sqrt(n) numbers have all places.
+// Reversed positions along a dimension, times its stride. Digits are reversed one by one, so the place of low + L high
+// is a sum, and two tables of about sqrt(n) numbers have all places.
 struct ReversedLine {
   ReversedLine(std::int64_t n, std::int64_t stride) {
     const std::vector<std::int64_t> primes = prime_factors(n);

@@ -294,8 +294,8 @@ class ChirpRows final : public FftRunner {
   LongChirp<T> fft_;
 };
 
-// One dimension, long or a single line. Threads share each transform; or, where there are enough for all of them and each
-// stays in a core's cache, they take whole ones, so that none waits for the others.
+// One dimension, long or a single line. Threads share each transform; or, where there are enough for all of them and
+// each stays in a core's cache, they take whole ones, so that none waits for the others.
 template <class T>
 class LongRows final : public FftRunner {
   using Value = std::complex<T>;
@@ -337,8 +337,8 @@ class LongRows final : public FftRunner {
   std::vector<std::unique_ptr<LongFft<T>>> ffts_;  // one that threads share, or one per thread
 };
 
-// Whether FFTW's estimate does better: it has straight-line code for each of the lengths, and lines so short that moving
-// them to vectors and back costs more than transforming them.
+// Whether FFTW's estimate does better: it has straight-line code for each of the lengths, and lines so short that
+// moving them to vectors and back costs more than transforming them.
 template <class T>
 bool are_lines_tiny(const FftOperation& op) {
   const std::int64_t n = op.n[0];
@@ -369,7 +369,8 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.type != FftType::c2c && n / 2 >= kShortLine && (n / 2 > kLongLine || idle))
     if (auto line = make_long_real_fft<T>(op)) return line;
   if (auto boxes = make_box_fft<T>(op)) return boxes;
-  // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines. Its estimate is good for them.
+  // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines.
+  // Its estimate is good for them.
   const bool real = op.type != FftType::c2c && (n % 2 != 0 ? n : n / 2) > kLongLine;
   const FftLibrary<T>* library = fft_library<T>();
   if (library && ((op.dim == 1 && (few || real)) || are_lines_tiny<T>(op))) {

@@ -53,8 +53,8 @@ namespace {
 HWY_EXPORT(float_kernels);
 HWY_EXPORT(double_kernels);
 
-// Cost per element of a level of each radix, in operations, with loads and stores included. The ratios come from timings
-// of the levels on an AVX-512 server core. Larger primes are sums (prime_cost).
+// Cost per element of a level of each radix, in operations, with loads and stores included. The ratios come from
+// timings of the levels on an AVX-512 server core. Larger primes are sums (prime_cost).
 struct RadixCost {
   int radix;
   double cost;

@@ -1,6 +1,6 @@
-// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above kLargestRadix. Each vector lane holds one
-// line, so every operation uses whole vectors whatever the length. There is no planning and no measurement: the same
-// length gives the same operations on every run. Plans and kernel selection are in simd.cpp, the kernels in
+// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above kLargestRadix. Each vector lane
+// holds one line, so every operation uses whole vectors whatever the length. There is no planning and no measurement:
+// the same length gives the same operations on every run. Plans and kernel selection are in simd.cpp, the kernels in
 // simd_*-inl.h, those of one lane in single.cpp.
 //
 // Layout of a work buffer: element p is 2 * lanes numbers at p * 2 * lanes, all real parts, then all imaginary parts.
@@ -30,8 +30,8 @@ struct SimdFftPlan {
 
 // Primes up to here are a level: sums of that many terms, which are cheaper than a convolution.
 constexpr int kLargestRadix = 97;
-// has_small_factors: n >= 1 has no prime factor above kLargestRadix. simd_fft_supports: make_simd_fft_plan can do n as well
-// (32-bit indices).
+// has_small_factors: n >= 1 has no prime factor above kLargestRadix. simd_fft_supports: make_simd_fft_plan can do n as
+// well (32-bit indices).
 bool has_small_factors(std::int64_t n);
 bool simd_fft_supports(std::int64_t n);
 template <class T>
@@ -59,15 +59,16 @@ struct SimdMove {
   bool swap = false;  // exchanges real and imaginary parts: done on load and store, this conjugates the transform
 };
 
-// How half a spectrum of real numbers stands for a whole one: entries that have a mirror image are multiplied by interior
-// and conjugated if conjugate. exchange: its real and imaginary parts are exchanged.
+// How half a spectrum of real numbers stands for a whole one: entries that have a mirror image are multiplied by
+// interior and conjugated if conjugate. exchange: its real and imaginary parts are exchanged.
 template <class T>
 struct HalfForm {
   T interior = 1;
   bool conjugate = false, exchange = false;
 };
 
-// Of one long real line, computed as a complex one of m pairs of neighbours. turns: exp(-pi i k / m), k <= m/2 (re, im).
+// Of one long real line, computed as a complex one of m pairs of neighbours. turns: exp(-pi i k / m), k <= m/2 (re,
+// im).
 template <class T>
 struct HalfLine {
   std::int64_t m = 0;
@@ -97,15 +98,16 @@ struct SimdFftKernels {
   void (*split)(const T* work, const std::int32_t* output, std::int64_t m, const T* w, const HalfForm<T>& form,
                 T* half);
   void (*merge)(const T* half, std::int64_t m, const T* w, const HalfForm<T>& form, T* work);
-  // Real transforms of an odd number n, computed as complex ones. A line moves as pairs of neighbours, the last of which
-  // has one number. spread_pairs makes elements of them, join_pairs the reverse from real parts of elements output[k].
-  // halve and extend do what split and merge do; of what extend makes, the transform's real parts are the line.
+  // Real transforms of an odd number n, computed as complex ones. A line moves as pairs of neighbours, the last of
+  // which has one number. spread_pairs makes elements of them, join_pairs the reverse from real parts of elements
+  // output[k]. halve and extend do what split and merge do; of what extend makes, the transform's real parts are the
+  // line.
   void (*spread_pairs)(const T* pairs, std::int64_t n, T* work);
   void (*join_pairs)(const T* work, const std::int32_t* output, std::int64_t n, T* pairs);
   void (*halve)(const T* work, const std::int32_t* output, std::int64_t n, const HalfForm<T>& form, T* half);
   void (*extend)(const T* half, std::int64_t n, const HalfForm<T>& form, T* work);
-  // split and merge for one line, which is stored as pairs, in place or to another array: positions first .. last - 1, with
-  // 0 < first and last <= m/2 + 1, and their mirror images m - k. merge makes the input of a transform of sign +1.
+  // split and merge for one line, which is stored as pairs, in place or to another array: positions first .. last - 1,
+  // with 0 < first and last <= m/2 + 1, and their mirror images m - k. merge makes the input of a transform of sign +1.
   void (*split_line)(T* line, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
   void (*merge_line)(const T* from, T* to, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
 };

@@ -1,5 +1,6 @@
 // The half spectrum of one long real line, from and to the spectrum of its numbers taken as pairs: what split and merge
-// (simd_kernels-inl.h) do for a line in each lane. Included once per instruction set by fft/simd.cpp and fft/single.cpp.
+// (simd_kernels-inl.h) do for a line in each lane. Included once per instruction set by fft/simd.cpp and
+// fft/single.cpp.
 #if defined(FOURTUNE_FFT_HALVES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOURTUNE_FFT_HALVES_INL
 #undef FOURTUNE_FFT_HALVES_INL

@@ -16,8 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 
-// The elements of a level: `blocks` blocks one after the other, each of radix * m positions of `width` elements, of which
-// the first `count` are transformed.
+// The elements of a level: `blocks` blocks one after the other, each of radix * m positions of `width` elements, of
+// which the first `count` are transformed.
 struct Blocks {
   std::int64_t m, blocks, width, count;
 };

@@ -187,8 +187,8 @@ class SimdLines final : public LineFft<T> {
     result.swap = swap_;
     return result;
   }
-  // Neighbouring numbers of a real line form pairs; the last pair of an odd line has one number. With gaps between them,
-  // the numbers of an odd line are real parts, which a move from work with exchanged parts writes last.
+  // Neighbouring numbers of a real line form pairs; the last pair of an odd line has one number. With gaps between
+  // them, the numbers of an odd line are real parts, which a move from work with exchanged parts writes last.
   SimdMove<T> real_move(const LinePlaces& places, int count) const {
     SimdMove<T> result;
     const bool single = odd_ && places.step != 1;

@@ -173,8 +173,8 @@ void store_few_adjacent(const T* work, const std::int32_t* output, T* to, const 
 }
 
 // For lines that are contiguous in the array but apart from each other: moves squares of positions times lines.
-// kHalves: vectors of pairs that hold a position of all lines (1 where half of the lanes are idle). Idle lanes repeat the
-// last line.
+// kHalves: vectors of pairs that hold a position of all lines (1 where half of the lanes are idle). Idle lanes repeat
+// the last line.
 template <bool kFactor, int kHalves, class T>
 void load_rows(T* work, const T* from, const SimdMove<T>& move) {
   const hn::ScalableTag<T> d;

@@ -51,8 +51,9 @@ struct Workspace {
 // (measured at 3D densities 0.001 to 0.1); more in a tile at the edge, as windows that wrap go cell by cell. In one
 // dimension, as many points of a bin cost as much directly as with its copy.
 inline constexpr std::int64_t kDirectCost = 2, kEdgeDirectCost = 6, kLineDirectPoints = 2;
-// In a grid with a halo that the last-level cache holds, what a row costs more directly is the lines that it touches more
-// than in an x-bin, and kMoreLines for its place in them; copying a line costs as much as kLineCopy lines of points.
+// In a grid with a halo that the last-level cache holds, what a row costs more directly is the lines that it touches
+// more than in an x-bin, and kMoreLines for its place in them; copying a line costs as much as kLineCopy lines of
+// points.
 inline constexpr std::int64_t kNearGridBytes = std::int64_t{32} << 20;
 inline constexpr double kMoreLines = 0.3, kLineCopy = 2;
 
@@ -69,7 +70,8 @@ struct Engine {
   std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when order matters
   std::vector<std::int64_t> colour_start;  // index into spread_units; size colours + 1; empty with locks or atomics
   std::unique_ptr<Gate[]> turns;           // per spread unit: it has been added to the grid (colour rule)
-  // Where most points are scattered: the first interp unit of every block of kBlockPoints grouped positions; else empty.
+  // Where most points are scattered: the first interp unit of every block of kBlockPoints grouped positions; else
+  // empty.
   std::vector<std::int32_t> block_unit;
   Buffer<std::complex<T>> partial;       // grids of further threads (scattered.cpp)
   std::vector<Workspace<T>> workspaces;  // one per worker that a loop may have

@@ -224,8 +224,8 @@ class TiledGridder final : public Gridder<T> {
     return most > e_.spec.longest_sum && static_cast<double>(most) > usual;
   }
 
-  // Points are scattered where nine of ten lie in tiles that are not worth a private copy, or where no private copies are
-  // wanted.
+  // Points are scattered where nine of ten lie in tiles that are not worth a private copy, or where no private copies
+  // are wanted.
   void find_scattered() {
     e_.block_unit.clear();
     spreads_scattered_ = interpolates_scattered_ = order_ == PointOrder::raw;

@@ -20,10 +20,10 @@
 namespace fourtune::runtime::cpu {
 
 // The part of a dimension that one of several processes stores: whole tiles, in `count` layers. Layer i has the cells
-// first + i * cells .. of the dimension, up to first + i * cells + cells - 1, and behind them the width - 1 cells that its
-// windows share with the layer that follows in the whole grid; the last layer may have fewer cells. Each layer begins
-// `stored` cells after the one before it. Spreading leaves the shared cells' sums behind their layer, and interpolation
-// expects them there; the caller adds and copies them.
+// first + i * cells .. of the dimension, up to first + i * cells + cells - 1, and behind them the width - 1 cells that
+// its windows share with the layer that follows in the whole grid; the last layer may have fewer cells. Each layer
+// begins `stored` cells after the one before it. Spreading leaves the shared cells' sums behind their layer, and
+// interpolation expects them there; the caller adds and copies them.
 struct GridLayers {
   std::int64_t count = 0;  // 0: the whole dimension is stored, and its windows wrap around
   std::int64_t first = 0;  // a multiple of the tile, as is `cells`
@@ -39,8 +39,8 @@ struct GridShape {
   std::array<std::int64_t, 3> stride{1, 0, 0};  // in elements; stride[0] == 1; rows may be padded
   std::int64_t elements = 0;                    // of one grid including its padding
   std::array<GridLayers, 3> layers;             // of y and z; rows along x are whole
-  // Cells that are stored behind the grid along each dimension, where windows go that would wrap around: at least width -
-  // 1, or none. Spreading adds them to the cells that they stand for, and interpolation copies those.
+  // Cells that are stored behind the grid along each dimension, where windows go that would wrap around: at least width
+  // - 1, or none. Spreading adds them to the cells that they stand for, and interpolation copies those.
   std::array<std::int64_t, 3> halo{0, 0, 0};
 };
 
@@ -82,8 +82,8 @@ class Gridder {
   // Stores the grid elsewhere: other strides and layers of the same fine grid. Points have to be set again. Throws as
   // make_gridder does.
   virtual void set_grid(const GridShape& grid) = 0;
-  // tile[j] is the tile in which set_points puts point j: of `tile_counts` tiles along each dimension, x fastest. Throws
-  // as set_points does.
+  // tile[j] is the tile in which set_points puts point j: of `tile_counts` tiles along each dimension, x fastest.
+  // Throws as set_points does.
   virtual void tiles_of(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
                         std::int32_t* tile) const = 0;
   virtual std::array<std::int64_t, 3> tile_counts() const = 0;

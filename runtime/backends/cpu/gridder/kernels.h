@@ -23,8 +23,8 @@ struct Axis {
 };
 // The same in fixed point: directly for points within a period of zero, through p - round(p) for others. x * scale +
 // shift is an integer q, the position in cells times 2^bits, or that minus the whole grid when negative. The high bits
-// of the position are i0, the low ones 1 - f. Where such an integer is too coarse (Frame::deep), the rest of the product
-// gives kDeepBits more: q is 2^kDeepBits times the integer, plus the rest and deep_shift.
+// of the position are i0, the low ones 1 - f. Where such an integer is too coarse (Frame::deep), the rest of the
+// product gives kDeepBits more: q is 2^kDeepBits times the integer, plus the rest and deep_shift.
 struct FixedAxis {
   double scale = 0, scale_low = 0, folded_scale = 0, shift = 0;
   std::int64_t deep_shift = 0;

@@ -25,8 +25,8 @@ inline constexpr int kMaxTile = 256;     // cells per side
 inline constexpr int kBlockPoints = 64;  // points whose weights are evaluated together
 inline constexpr int kLine = generator::kLineBytes;
 
-// 3D windows are processed slab by slab, kSlabPlanes planes of all points of a block, where the rows of one point exceed
-// so many bytes: a slab stays in the first-level cache, the rows of a point do not (docs/design/cpu-choices.md).
+// 3D windows are processed slab by slab, kSlabPlanes planes of all points of a block, where the rows of one point
+// exceed so many bytes: a slab stays in the first-level cache, the rows of a point do not (docs/design/cpu-choices.md).
 inline constexpr int kSlabBytes = 20 * 1024, kSlabPlanes = 4;
 constexpr bool by_slabs(int dim, int width, int complex_bytes) {
   return dim == 3 && width * width * generator::row_slots(width, complex_bytes) * complex_bytes > kSlabBytes;

@@ -31,7 +31,8 @@ template <class T>
 class PointStore {
  public:
   // Makes two passes over the caller's arrays, count and place, each in parallel over equal shares; few points are
-  // located once and kept in between. The grouping does not depend on the number of threads. Throws Error{invalid_point} with the first bad index and its dimension.
+  // located once and kept in between. The grouping does not depend on the number of threads. Throws
+  // Error{invalid_point} with the first bad index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
            const PointGrouping& grouping, const Kernels<T>& kernels);
 

@@ -65,7 +65,8 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
 }
 
 // The errors of rounded positions and of the window are independent: at 0.4 of the window's error, the root of the sum
-// of squares grows by a twelfth. A float holds 24 bits of f. Exact points have at least the bits of a T below one period.
+// of squares grows by a twelfth. A float holds 24 bits of f. Exact points have at least the bits of a T below one
+// period.
 template <class T>
 int position_bits(const GridderSpec& spec) {
   const auto& w = spec.window;

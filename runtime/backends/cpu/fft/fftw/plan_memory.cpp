@@ -1,5 +1,6 @@
 // A printed plan is a tree: "(dft-ct-dit/20 (dftw-direct-20/16 "t3fv_20_avx") (dft-vrank>=1-x20/1 (...)))". A node's
-// name has its kind and its sizes. Sizes here are in real numbers, and R is the radix of a step, N the length of a line:
+// name has its kind and its sizes. Sizes here are in real numbers, and R is the radix of a step, N the length of a
+// line:
 //
 //   kind              name                        holds                       takes while it executes
 //   Bluestein         dft-bluestein-N/M           chirp and filter, 2 N + 2 M  a padded line, 2 M

@@ -1,4 +1,5 @@
-// What FFTW's plans allocate, which no function of FFTW says: it follows from the text with which they print themselves.
+// What FFTW's plans allocate, which no function of FFTW says: it follows from the text with which they print
+// themselves.
 #pragma once
 
 #include <cstdint>

@@ -10,9 +10,9 @@
 // make do with fewer threads. FFTW has one such function per process: the application's threaded plans then use the
 // team as well, with the same results, and a function that the application set earlier is replaced.
 //
-// Planning takes at most planning_seconds(), through fftw_set_timelimit, which also belongs to the process. FFTW does not
-// say what limit is set, so after a plan was measured the process has none: an application with a limit sets it again.
-// Estimates and plans whose wisdom is known set no limit and leave the application's alone.
+// Planning takes at most planning_seconds(), through fftw_set_timelimit, which also belongs to the process. FFTW does
+// not say what limit is set, so after a plan was measured the process has none: an application with a limit sets it
+// again. Estimates and plans whose wisdom is known set no limit and leave the application's alone.
 #pragma once
 
 #include <mutex>
@@ -27,10 +27,10 @@ namespace fourtune::runtime::cpu {
 // FFTW_ESTIMATE, FFTW_MEASURE or FFTW_PATIENT.
 unsigned planner_flags(generator::Rigor rigor);
 
-// The most that FFTW may measure for one plan; when the time is over, it makes the best plan that it knows by then, with
-// its estimate as the least. 10 s, or FOURTUNE_FFTW_SECONDS (0: no limit; throws Error{invalid_option} for what is no
-// such number). Within 10 s FFTW finishes c2c lines of up to about 2^18 points. Longer lines gain little from minutes
-// more, and a candidate of the tuner, which has 30 s, still has the time to be validated and measured.
+// The most that FFTW may measure for one plan; when the time is over, it makes the best plan that it knows by then,
+// with its estimate as the least. 10 s, or FOURTUNE_FFTW_SECONDS (0: no limit; throws Error{invalid_option} for what is
+// no such number). Within 10 s FFTW finishes c2c lines of up to about 2^18 points. Longer lines gain little from
+// minutes more, and a candidate of the tuner, which has 30 s, still has the time to be validated and measured.
 double planning_seconds();
 
 // While it exists, this thread owns FFTW's planner of precision T (and the mutex of both precisions).
