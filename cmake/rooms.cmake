@@ -63,8 +63,8 @@ function(fourtune_room folder)
     math(EXPR together "(${together} + ${times} - 1) / ${times}")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${together})
   endif()
-  # What reads and writes texts or asks drivers gains nothing that a user could notice from more optimisation, which takes
-  # a third of the compiler's time. Rooms with loops over data, plans or points have all of it.
+  # What reads and writes texts or asks drivers gains nothing that a user could notice from more optimisation, which
+  # takes a third of the compiler's time. Rooms with loops over data, plans or points have all of it.
   set(texts "^(base|db|generator/codegen.*|runtime/backends/cuda|tuner/(session|report|worker)"
             "|tools/(common|bench|soak|ranks))$")
   list(JOIN texts "" texts)

@@ -73,10 +73,10 @@ struct Merged {
   std::vector<MergeConflict> conflicts;  // sorted by problem
 };
 // One winner for each problem and device, by the policy, ties by the plan's text. Every other plan of the inputs, the
-// winners that were not chosen too, can be a runner-up: the fastest are kept. Kernels are united by digest. The order of
-// the inputs matters for MergePolicy::first only. In the manifest, name, version and program are those of all inputs, or
-// empty where they differ; licences, sources and borrowings are united. Throws Error{invalid_argument} for inputs of several plan
-// languages, and for none.
+// winners that were not chosen too, can be a runner-up: the fastest are kept. Kernels are united by digest. The order
+// of the inputs matters for MergePolicy::first only. In the manifest, name, version and program are those of all
+// inputs, or empty where they differ; licences, sources and borrowings are united. Throws Error{invalid_argument} for
+// inputs of several plan languages, and for none.
 Merged merge(std::span<const PackContents> inputs, const MergeOptions& options);
 
 struct PackChange {

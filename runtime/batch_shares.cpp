@@ -59,9 +59,10 @@ std::vector<std::int64_t> shares_from_home(std::int64_t batch, std::size_t home,
 }
 
 std::int64_t batch_pieces(std::int64_t share, std::int64_t bytes) {
-  // A copy of 16 MB hides what starting a piece costs. The first piece's copy there and the last one's back have nothing
-  // beside them: 32 coils of 256^3 from pinned host memory took 90.6 ms on an H100 in 8 pieces and 85.3 in 16, and 49.8 and
-  // 47.6 on two. But small transforms are computed faster by more at a time: 32 of 512^2 took 3.75 and 3.96.
+  // A copy of 16 MB hides what starting a piece costs. The first piece's copy there and the last one's back have
+  // nothing beside them: 32 coils of 256^3 from pinned host memory took 90.6 ms on an H100 in 8 pieces and 85.3 in 16,
+  // and 49.8 and 47.6 on two. But small transforms are computed faster by more at a time: 32 of 512^2 took 3.75 and
+  // 3.96.
   constexpr std::int64_t kMost = 8, kMostLarge = 16, kLeastBytes = 16 << 20, kLargeBytes = 128 << 20;
   const double all = static_cast<double>(share) * static_cast<double>(bytes);
   const std::int64_t allowed = all >= static_cast<double>(kMostLarge * kLargeBytes) ? kMostLarge : kMost;

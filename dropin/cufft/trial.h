@@ -1,7 +1,8 @@
 // Whether our kernels or the real library's execute a plan faster, found by the program's own executes: some by each in
 // turns, timed on its stream. So a size at which a plan of ours is slower than expected costs a few executes, not all.
 //
-// Nothing waits. Where the device has not finished a timed execute yet, the next one is not timed. One thread at a time.
+// Nothing waits. Where the device has not finished a timed execute yet, the next one is not timed. One thread at a
+// time.
 #pragma once
 
 #include <limits>
@@ -13,8 +14,8 @@ namespace fourtune::dropin {
 
 enum class Side { ours, theirs };
 
-// Measures what is put on a stream between start and stop. After a stop, `seconds` is nullopt until that has been executed.
-// Throws Error where the driver does.
+// Measures what is put on a stream between start and stop. After a stop, `seconds` is nullopt until that has been
+// executed. Throws Error where the driver does.
 class Stopwatch {
  public:
   Stopwatch() = default;
@@ -28,7 +29,8 @@ class Stopwatch {
 
 class Trial {
  public:
-  // Timed executes of each side, of which the least time counts; more than once, since a host or a device has other work.
+  // Timed executes of each side, of which the least time counts; more than once, since a host or a device has other
+  // work.
   static constexpr int kTimes = 10;
   // Of our time. Ours stay where both are alike within what such times differ by.
   static constexpr double kClearly = 0.98;

@@ -1,5 +1,6 @@
-// A file in memory that has no name: rank 0 makes it, and the others open it by rank 0's number for it. It needs no room in
-// /dev/shm, which containers make small, and no permission to read another process's memory, which they often deny.
+// A file in memory that has no name: rank 0 makes it, and the others open it by rank 0's number for it. It needs no
+// room in /dev/shm, which containers make small, and no permission to read another process's memory, which they often
+// deny.
 #include "runtime/distributed/machine_memory.h"
 
 #include <fcntl.h>

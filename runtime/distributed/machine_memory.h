@@ -11,8 +11,8 @@ namespace fourtune::runtime::distributed {
 
 class MachineMemory {
  public:
-  // Collective: all ranks ask for the same size, at least 1. Does nothing where there is that much already; else what was
-  // there is lost. Throws the same Error on every rank.
+  // Collective: all ranks ask for the same size, at least 1. Does nothing where there is that much already; else what
+  // was there is lost. Throws the same Error on every rank.
   void resize(const Communicator& ranks, std::int64_t bytes);
   char* data() const { return memory_.get(); }
 

@@ -3,8 +3,8 @@
 // Arriving points are in the order of their ranks, and those of one rank in that rank's order. So points that are cut
 // into consecutive pieces, one per rank, arrive in the order of the whole list, however many ranks there are.
 //
-// Where the ranks of a machine share memory, it has a section for each of them, in which the others put what it gets and
-// find what they get back: nothing is sent, and nothing copied twice.
+// Where the ranks of a machine share memory, it has a section for each of them, in which the others put what it gets
+// and find what they get back: nothing is sent, and nothing copied twice.
 #pragma once
 
 #include <array>
@@ -40,7 +40,8 @@ class MovedPoints {
   // next transform distance() places behind; where nothing moves they stay in the caller's arrays. Collective.
   void follow(const Communicator& ranks, const Complex* own, std::int64_t count);
   void come_back(const Communicator& ranks, Complex* own, std::int64_t count);
-  // Where ranks share memory: all are done with what is there. Before values are written that are to come back. Collective.
+  // Where ranks share memory: all are done with what is there. Before values are written that are to come back.
+  // Collective.
   void meet_sharing(const Communicator& ranks) const {
     if (by_memory_) meet(ranks);
   }

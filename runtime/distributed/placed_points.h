@@ -52,8 +52,8 @@ class PlacedPoints {
   using Complex = std::complex<T>;
 
  public:
-  // `cut` says all but the rows of tiles of each part, which follow from the points. `moving`: transforms at a time, and
-  // whether ranks share memory. Throws Error{unsupported}; does not communicate. The clock outlives it.
+  // `cut` says all but the rows of tiles of each part, which follow from the points. `moving`: transforms at a time,
+  // and whether ranks share memory. Throws Error{unsupported}; does not communicate. The clock outlives it.
   PlacedPoints(const Communicator& ranks, const cpu::GridderSpec& gridder, const GridCut& cut, Balance balance,
                const Moving& moving, cpu::StageClock& clock);
 

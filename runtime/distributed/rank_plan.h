@@ -134,8 +134,8 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
 
 // Why kernels cannot exchange what this plan transforms; empty: they can, where GPUs see each other's memory.
 std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks, Kept kept);
-// Why the ranks of a machine cannot share the array in the middle of this problem's slabs with these chunks; empty: they
-// can, where they can share memory at all.
+// Why the ranks of a machine cannot share the array in the middle of this problem's slabs with these chunks; empty:
+// they can, where they can share memory at all.
 std::string no_shared(const Problem& problem, const Chunks& chunks);
 // Whether kernels should exchange, where they can.
 bool kernels_pay(const Problem& problem, int ranks);

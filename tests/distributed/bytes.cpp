@@ -89,8 +89,8 @@ TEST(DistributedBytes, Ffts) {
   EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(back) + 256);
 }
 
-// Where ranks share memory, points and the array between planes and lines are put where they are used: messages are only
-// the cells that windows of two ranks reach.
+// Where ranks share memory, points and the array between planes and lines are put where they are used: messages are
+// only the cells that windows of two ranks reach.
 TEST(DistributedBytes, RanksThatShareMemorySendCellsAlone) {
   DistributedTransform c2c("fft:type=c2c,n=48x50x52,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), forced(""));
   std::vector<std::complex<double>> in(static_cast<std::size_t>(c2c.first_part().count())),

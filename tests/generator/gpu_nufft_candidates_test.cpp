@@ -373,8 +373,8 @@ TEST(GpuNufftVariations, EveryParameterOfSortAndLeadingKernelIsVariedAndTheSortI
                                             "lanes", "run"}));
 }
 
-// Radial points crowd coarse bins of equal numbers of bins. Points of which nothing is known, too many of them, and those
-// whose staging would take more than the grid's memory keep the two levels.
+// Radial points crowd coarse bins of equal numbers of bins. Points of which nothing is known, too many of them, and
+// those whose staging would take more than the grid's memory keep the two levels.
 TEST(GpuNufftCandidates, PointsThatCrowdBinsAreSortedInOneLevel) {
   const DeviceTraits device = *known_device("h100");
   const auto placement = [&](const std::string& token) {

@@ -55,8 +55,8 @@ std::vector<Case> packed_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Packed, NufftSortKernels, ::testing::ValuesIn(packed_cases()), name_of);
 
-// So many bins for the multiprocessors that a coarse bin has more of them than a record has bits for: up to four of these
-// bits travel with the index.
+// So many bins for the multiprocessors that a coarse bin has more of them than a record has bits for: up to four of
+// these bits travel with the index.
 std::vector<Case> long_column_cases() {
   std::vector<Case> cases;
   for (const Precision precision : {Precision::f32, Precision::f64})

@@ -52,7 +52,8 @@ Bins::Bins(const Shape& shape, const Parameters& parameters) : shape_(shape), pa
                                bits_of(count() / groups()), fine_bits_of(count(), 0));
 }
 
-// Few points in many bins: blocks that each sort a handful take as long as full ones. A record has so many bits to spare.
+// Few points in many bins: blocks that each sort a handful take as long as full ones. A record has so many bits to
+// spare.
 int Bins::fine_bits_of(std::int64_t bins, std::int64_t m) const {
   const std::int64_t enough = std::max(kFewWaves * shape_.multiprocessors, m / kUsualPoints);
   return fine_bits(bins, enough, bits_of(count() / groups()) + kMostStolen);

@@ -142,7 +142,8 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
     const SpreadChoice& spread = plan.cpu().spread;
     const bool coloured = spread.family == SpreadFamily::colour_index || spread.family == SpreadFamily::colour_list ||
                           spread.add == AddRule::colour;
-    // Locks cost about as much as 4 barriers, and so do small grids of further threads, which take the place of colours.
+    // Locks cost about as much as 4 barriers, and so do small grids of further threads, which take the place of
+    // colours.
     const bool own_grids = spread.family == SpreadFamily::colour_index &&
                            product(g.outer) * complex_bytes * (threads - 1) <= static_cast<double>(kPartialBytes);
     const double barriers = coloured && !own_grids ? std::pow(2.5, problem.dim) : 4;

@@ -153,8 +153,8 @@ double exchange_seconds(const KernelParameters& with, const Rounds& rounds, doub
 
 }  // namespace
 
-// How much longer a kernel takes whose threads hold more values than leave room for other threads: 0.6 to 0.9 of the time
-// were predicted without this, and half of it with more than 64 values (70 values: 255 registers and 8 warps on a
+// How much longer a kernel takes whose threads hold more values than leave room for other threads: 0.6 to 0.9 of the
+// time were predicted without this, and half of it with more than 64 values (70 values: 255 registers and 8 warps on a
 // multiprocessor of an H100). In f64 more than 42 values do not fit the registers, and what is spilled grows with each
 // (lines of 43 values on an H100 at the speed of memory, of 53 at half, of 59 at 0.3 of it).
 static double crowding(int values, Precision precision, const FftCosts& costs) {
@@ -217,8 +217,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const bool spills = plan.precision == Precision::f64 && crowded > 1;
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) +
                                 costs.step * steps * (spills ? crowded : 1) / device.clock_hz);
-  const double rate =
-      (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * crowded + crossing;
+  const double rate = (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * crowded + crossing;
   return std::max(rate, chain) + costs.launch;
 }
 

@@ -230,9 +230,9 @@ GpuPointsChoice sortable(const GpuPointsChoice& choice, const Shape& shape, std:
   return out;
 }
 
-// Coarse bins of two levels hold equal numbers of bins, so crowded ones need three more launches and a copy; in one level a
-// warp's points of one bin count there at once. docs/design/gpu-nufft.md has what was measured. Clusters are in random
-// order, so that more of them scatter their records than pays.
+// Coarse bins of two levels hold equal numbers of bins, so crowded ones need three more launches and a copy; in one
+// level a warp's points of one bin count there at once. docs/design/gpu-nufft.md has what was measured. Clusters are in
+// random order, so that more of them scatter their records than pays.
 GpuPointsChoice for_crowds(const GpuPointsChoice& choice, const Shape& shape, std::int64_t m, PointClass points) {
   GpuPointsChoice out = choice;
   if (points == PointClass::uniform || points == PointClass::recorded) return out;

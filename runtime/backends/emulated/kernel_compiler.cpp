@@ -192,9 +192,10 @@ std::string compiled_text(const generator::KernelSource& kernel, const std::stri
   return text + fmt::format("FOURTUNE_ENTRY({0}, {0}::{1})\n", name, kernel.entry);
 }
 
-// Compiles and links in one call. -nostdlib leaves out the C++ library, which no kernel uses, in a third of the linker's
-// time, and the sanitizers' libraries, in whose place the hooks stand. This program has loaded the C library and that of
-// mathematics, so the linker need not read them either, for which it took half of what was left of its time.
+// Compiles and links in one call. -nostdlib leaves out the C++ library, which no kernel uses, in a third of the
+// linker's time, and the sanitizers' libraries, in whose place the hooks stand. This program has loaded the C library
+// and that of mathematics, so the linker need not read them either, for which it took half of what was left of its
+// time.
 void compile_library(const std::string& texts, const std::string& names, const CompileOptions& options,
                      const fs::path& file) {
   const fs::path folder = file.parent_path();

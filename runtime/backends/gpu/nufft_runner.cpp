@@ -61,8 +61,8 @@ std::int64_t Runner::held() const {
 }
 
 std::vector<int> Runner::load(const std::vector<generator::KernelSource>& sources) {
-  // Comparing texts is a good part of what a set_points of few points costs the host, so those that are known are compared
-  // once.
+  // Comparing texts is a good part of what a set_points of few points costs the host, so those that are known are
+  // compared once.
   const auto number_of = [&](const generator::KernelSource& source) {
     const auto known = std::find(sources_.begin(), sources_.end(), source);
     return known == sources_.end() ? -1 : numbers_[static_cast<std::size_t>(known - sources_.begin())];

@@ -33,8 +33,8 @@ std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& 
 // For lines that a thread holds: how many, and threads of a block.
 std::int64_t lines_of_thread(std::int64_t n);
 std::int64_t threads_of_short(std::int64_t n, Precision precision);
-// Where the runs of neighbouring threads along a contiguous line of n would be shorter than `least_run` bytes, in the first
-// round of these radices or the last, values change threads before or behind it.
+// Where the runs of neighbouring threads along a contiguous line of n would be shorter than `least_run` bytes, in the
+// first round of these radices or the last, values change threads before or behind it.
 Coalesce coalesce_of(const std::vector<int>& radices, std::int64_t n, Precision precision, std::int64_t least_run = 64);
 
 }  // namespace fourtune::generator::fft

@@ -234,8 +234,8 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
   // Threads that hold short real lines find their places in rows of half spectra, which are shorter, value by value: on
-  // an H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles; c2r
-  // 12 f64 x 87381 on an H100 11.2 us by one radix and 9.2 by 3 and 4.
+  // an H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles;
+  // c2r 12 f64 x 87381 on an H100 11.2 us by one radix and 9.2 by 3 and 4.
   const std::vector<int> short_real =
       one_along_x && options.type != FftType::c2c ? radices_of_short_real_line(n) : std::vector<int>();
   if (!short_real.empty()) groups = {short_real};
@@ -275,8 +275,8 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const bool along = d == 0 && groups.size() > 1;
     const std::size_t carrier = d == 0 && !along ? 1 : 0;
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
-    // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508 takes
-    // 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
+    // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508
+    // takes 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
     const bool two_radices = one_along_x && group.size() == 2 && options.type == FftType::c2c && product <= 128;
     const bool small_tiles = two_radices && values_of(options) / 1024 >= 8 * options.device.multiprocessors;
     const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
@@ -318,9 +318,10 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
       w.coalesce = short_real || (two_radices && !small_tiles)
                        ? Coalesce::none
                        : coalesce_of(group, n, options.precision, small_tiles ? 128 : 64);
-      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the tile's
-      // lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with both, 31 x 300000
-      // 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain 5 % by.
+      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the
+      // tile's lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with
+      // both, 31 x 300000 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain
+      // 5 % by.
       const bool power_of_two = (n & (n - 1)) == 0;
       if (options.type == FftType::c2r && (group.size() > 1 || !power_of_two))
         w.coalesce = group.size() > 1 || w.coalesce == Coalesce::load ? Coalesce::none

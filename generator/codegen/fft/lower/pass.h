@@ -191,8 +191,8 @@ inline bool mirrors(const Port& port) {
 inline std::int64_t size_in(const PassSpec& pass, const Round& round, int atom) {
   return atom == round.cut ? round.kept : pass.atoms[static_cast<std::size_t>(atom)].size;
 }
-// How a round's values reach the next one: real and imaginary parts together ("2"), one after the other ("xy"), or the real
-// parts alone ("x"), before a round that only stores them or behind one that only loads them.
+// How a round's values reach the next one: real and imaginary parts together ("2"), one after the other ("xy"), or the
+// real parts alone ("x"), before a round that only stores them or behind one that only loads them.
 const char* parts_behind(const PassSpec& pass, std::size_t round);
 // Groups of values that a thread holds in a round.
 std::int64_t groups_of(const PassSpec& pass, const Round& round);

@@ -27,8 +27,8 @@ Placings Planner::outside(bool input) const {
   return out;
 }
 
-// Rows of a workspace begin where sectors of memory do, and long ones where lines of the cache do: half spectra have an odd
-// number of values, of which every other row would begin inside a sector.
+// Rows of a workspace begin where sectors of memory do, and long ones where lines of the cache do: half spectra have an
+// odd number of values, of which every other row would begin inside a sector.
 static std::int64_t padded_row(std::int64_t values, std::int64_t value_bytes) {
   constexpr std::int64_t sector = 32, line = 128;
   const std::int64_t bytes = values * value_bytes, whole = bytes >= 8 * line ? line : bytes >= 8 * sector ? sector : 1;

@@ -157,8 +157,8 @@ class Scattered {
         for (std::int64_t i = 0; i < n; ++i) one(work.blocks[i], (k + i) * kBlockPoints, b);
     }
   }
-  // Whether the values of a block's points follow each other in the caller's array and go to and from the kernels as they
-  // are.
+  // Whether the values of a block's points follow each other in the caller's array and go to and from the kernels as
+  // they are.
   bool in_order() const { return e_.raw && batch_.factor == nullptr; }
   std::int64_t index(const PointBlock<T>& block, std::int64_t first, int j) const {
     return e_.raw ? first + j : block.index[j];

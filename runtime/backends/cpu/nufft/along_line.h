@@ -1,5 +1,5 @@
-// The pruned FFT of one dimension by vectors along the line (fft/along.h): one transform at a time, so that a batch of any
-// size fills the vectors and threads share its transforms.
+// The pruned FFT of one dimension by vectors along the line (fft/along.h): one transform at a time, so that a batch of
+// any size fills the vectors and threads share its transforms.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,8 @@ class AlongLine {
     return areas() + (whole_ ? 0 : plan_.n * static_cast<std::int64_t>(sizeof(Value)));
   }
 
-  // kept: which positions are modes; factor: a number per mode, or null. A grid that holds the whole line is overwritten.
+  // kept: which positions are modes; factor: a number per mode, or null. A grid that holds the whole line is
+  // overwritten.
   void truncate(Value* grid, Value* modes, const LineSide& kept, const T* factor, void* work) const {
     Value* const line = line_of(grid, work);
     if (!whole_) fill(grid, cells_, nullptr, line);
