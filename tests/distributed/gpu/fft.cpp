@@ -150,7 +150,8 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
             Status::unsupported);
   EXPECT_EQ(refused(fft, one_thread("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),
             Status::invalid_plan);
-  Options options = one_thread("ranks=slabs(exchange=host)");
+  EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=shared)"), "the ranks have GPUs"), Status::unsupported);
+  Options options = one_thread("ranks=slabs(exchange=peer)");
   options.backend = "cpu";
   EXPECT_EQ(refused(fft, options, "GPU"), Status::invalid_plan);
   if (size_of(MPI_COMM_WORLD) > 1) {
