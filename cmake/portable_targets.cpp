@@ -1,8 +1,12 @@
 // Highway's run-time choice of instruction sets, for files that do not link its library: which of the sets that its
 // headers compile for this processor and its operating system have. Interface: hwy/targets.h.
+#include <hwy/base.h>
 #include <hwy/targets.h>
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 namespace hwy {
 namespace {
@@ -43,6 +47,16 @@ void DisableTargets(std::int64_t targets) {
 void SetSupportedTargetsForTest(std::int64_t targets) {
   tested = targets;
   GetChosenTarget().DeInit();
+}
+
+// What Highway's assertions call, which are on under sanitizers and without optimisation.
+void Abort(const char* file, int line, const char* format, ...) {
+  std::va_list list;
+  va_start(list, format);
+  std::fprintf(stderr, "%s:%d: ", file, line);
+  std::vfprintf(stderr, format, list);
+  va_end(list);
+  std::abort();
 }
 
 ChosenTarget& GetChosenTarget() {
