@@ -160,8 +160,8 @@ TEST(EmulatedFftParameters, CoalescedRoundsOfRealLinesMoveWhatTheArraysHold) {
         for (const std::string with : {"", ",parts=apart"})
           for (const std::string prec : {"", ",prec=f64,place=in"}) {
             const std::string text = fmt::format(
-                "{{X(1,{0},1,{0},no-tw)}}[threads={1},tile=1x{2},exchange=shared{3},coalesce={4}]:order=natural{5}", line.n,
-                line.threads, line.lines, with, side, prec);
+                "{{X(1,{0},1,{0},no-tw)}}[threads={1},tile=1x{2},exchange=shared{3},coalesce={4}]:order=natural{5}",
+                line.n, line.threads, line.lines, with, side, prec);
             SCOPED_TRACE(text);
             const FftPlan plan = parse_fft_plan(text);
             EmitOptions o = small_options_of(plan, type == FftType::r2c ? -1 : 1, 2 * line.lines + 1);

@@ -89,7 +89,10 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     const bool real = kernels == 0 && problem.fft_type != FftType::c2c, halves = real && n % 2 == 0;
     // Those that a thread may hold pass at the speed of others (17 and 25 values: 1.1 copies, 41 values: 4).
     constexpr std::int64_t held = 32;
-    const double lines = !real || n <= held ? 1 : !halves ? costs.library_odd : primes.back() > 2 ? costs.library_even : 1;
+    const double lines = !real || n <= held  ? 1
+                         : !halves           ? costs.library_odd
+                         : primes.back() > 2 ? costs.library_even
+                                             : 1;
     const bool long_convolution = n > in_three_kernels || (halves && !one);
     // It convolves by a padded line, of a power of two (f64 1499 values 3.3 copies, 2339 values 15).
     const double padded = one && 2 * values_along / (halves ? 2 : 1) > longest ? costs.library_padded : 1;

@@ -153,8 +153,8 @@ class ShapeMaker {
     for (std::int64_t c = 1; c <= 256; ++c) {
       const bool power = (c & (c - 1)) == 0;
       // Powers of two align with sectors; other divisors are used where the length has few powers of two.
-      const bool odd = dim.free_count % c == 0 && ((c % 4 == 0 && dim.free_count % 16 != 0) ||
-                                                   (c <= 32 && dim.free_count % 2 == 1));
+      const bool odd =
+          dim.free_count % c == 0 && ((c % 4 == 0 && dim.free_count % 16 != 0) || (c <= 32 && dim.free_count % 2 == 1));
       if ((power || odd || c == dim.free_count) && may_carry(dim, c)) out.push_back(c);
     }
     return out;

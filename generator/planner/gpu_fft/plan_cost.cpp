@@ -219,8 +219,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const bool spills = plan.precision == Precision::f64 && crowded > 1;
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) +
                                 costs.step * steps * (spills ? crowded : 1) / device.clock_hz);
-  const double rate =
-      (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * crowded + crossing;
+  const double rate = (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * crowded + crossing;
   return std::max(rate, chain) + costs.launch;
 }
 

@@ -211,7 +211,8 @@ bool is_even(std::int64_t tile) { return tile % 2 == 0; }
 
 // Lines of a tile of short real ones: some 640 values, or 384 of a c2r, in eights, so that tiles begin where sectors do.
 std::int64_t lines_of_short_real(std::int64_t n, FftType type) {
-  return type == FftType::c2r ? std::max<std::int64_t>(8, 384 / n / 8 * 8) : std::max<std::int64_t>(8, (640 / n + 4) / 8 * 8);
+  return type == FftType::c2r ? std::max<std::int64_t>(8, 384 / n / 8 * 8)
+                              : std::max<std::int64_t>(8, (640 / n + 4) / 8 * 8);
 }
 
 // Adds the kernels of one dimension.
