@@ -176,7 +176,9 @@ TEST(EmulatedFftParameters, CoalescedRoundsOfRealLinesMoveWhatTheArraysHold) {
             EXPECT_EQ(pass.rounds.back().kept, stores && real ? half : 0);
             // Of the real side of the line, real parts alone are exchanged.
             const std::size_t exchange = real ? 0 : pass.rounds.size() - 2;
-            if (real ? loads : stores) EXPECT_STREQ(parts_behind(pass, exchange), "x");
+            if (real ? loads : stores) {
+              EXPECT_STREQ(parts_behind(pass, exchange), "x");
+            }
           }
 }
 

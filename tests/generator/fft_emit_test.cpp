@@ -295,6 +295,23 @@ TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
 }
 
 // The tiles of the second kernel are 8 neighbours along y, whose digits have 3, 4 and 8 values, so no digit ends there.
+// Half spectra have an odd number of values: of dense rows every other one would begin inside a sector.
+TEST(FftEmit, RowsOfAWorkspaceBeginWhereLinesOfMemoryDo) {
+  EmitOptions o;
+  o.n = {256, 16, 12};
+  o.type = FftType::c2r, o.sign = 1, o.precision = Precision::f64;
+  const PlannedProgram program = plan_passes(plain_plan(o), o);
+  ASSERT_GT(program.passes.size(), 1u);
+  constexpr std::int64_t row = 129, line = 8;  // values
+  for (std::size_t k = 0; k + 1 < program.passes.size(); ++k)
+    for (const Port* port : {&program.passes[k].spec.store, &program.passes[k + 1].spec.load})
+      for (const IndexTerm& term : port->address)
+        if (term.weight >= row) {
+          EXPECT_EQ(term.weight % line, 0) << k;
+        }
+  EXPECT_GE(program.work_values, (row + line - 1) / line * line * 16 * 12);
+}
+
 TEST(FftEmit, AWorkspaceIsNotTiledInsideADigit) {
   const FftPlan plan = parse_notation(
       "{Y(32,3,32,96,tw),Y(24,4,8,32,tw)}[threads=256,tile=256,store=sorted,to=work,load=bulk,pipeline=2]"

@@ -69,21 +69,54 @@ TEST(FftPlainPlans, ShortLinesInLargeBatchesCoalesceWhatAThreadHolds) {
 
 // Rows of half spectra are shorter than the tile's lines: no rounds look for their neighbours, where two radices do.
 TEST(FftPlainPlans, ShortRealLinesTakeTwoRadicesInSmallTiles) {
-  for (const std::int64_t n : {10, 15, 18, 22, 49, 60}) {
+  for (const auto& [n, type] : {std::pair(10, FftType::r2c),
+                                {15, FftType::r2c},
+                                {18, FftType::r2c},
+                                {49, FftType::r2c},
+                                {60, FftType::r2c},
+                                {12, FftType::c2r},
+                                {22, FftType::c2r}}) {
     EmitOptions o = line_options(n, Precision::f32);
-    o.type = FftType::r2c;
+    o.type = type;
     const FftPlan plan = plain_plan(o);
     SCOPED_TRACE(to_text(plan));
     ASSERT_EQ(plan.kernels.size(), 1u);
     ASSERT_EQ(plan.kernels[0].subs.size(), 2u);
     EXPECT_LE(plan.kernels[0].subs[0].radix, plan.kernels[0].subs[1].radix);
     EXPECT_EQ(plan.kernels[0].with.coalesce, Coalesce::none);
-    EXPECT_LE(n * plan.kernels[0].with.tile[1], 704);
+    EXPECT_LE(n * plan.kernels[0].with.tile[1], 640 + 4 * n);
   }
-  for (const auto& [n, coalesce] : {std::pair(16, Coalesce::both), {18, Coalesce::store}, {9, Coalesce::store}}) {
+  for (const auto& [n, coalesce] :
+       {std::pair(16, Coalesce::both), {17, Coalesce::both}, {9, Coalesce::both}, {70, Coalesce::none}}) {
     EmitOptions o = line_options(n, Precision::f32);
     o.type = FftType::c2r;
     EXPECT_EQ(plain_plan(o).kernels[0].with.coalesce, coalesce) << n;
+  }
+}
+
+// Many tiles hide the rounds in which neighbouring threads move neighbours; few do not.
+TEST(FftPlainPlans, ComplexLinesOfTwoRadicesGatherNeighboursInSmallTilesOfLargeBatches) {
+  for (const auto& [n, precision] : {std::pair(72, Precision::f32), {30, Precision::f64}, {128, Precision::f32}}) {
+    EmitOptions o = line_options(n, precision);
+    o.batch = 1 << 20;
+    const KernelParameters many = plain_plan(o).kernels[0].with;
+    EXPECT_NE(many.coalesce, Coalesce::none) << n;
+    EXPECT_LE(n * many.tile[1], 1280) << n;
+    o.batch = 1850;
+    EXPECT_EQ(plain_plan(o).kernels[0].with.coalesce, Coalesce::none) << n;
+  }
+}
+
+// The largest divisors near what is wanted would leave runs of 48 and 72 bytes.
+TEST(FftPlainPlans, OddLongLinesCarryMoreNeighboursThanWanted) {
+  for (const auto& [precision, wanted] : {std::pair(Precision::f32, 27), {Precision::f64, 9}}) {
+    EmitOptions o = line_options(531441, precision);
+    o.batch = 2;
+    const FftPlan plan = plain_plan(o);
+    SCOPED_TRACE(to_text(plan));
+    EXPECT_TRUE(check(plan, o.n).empty());
+    EXPECT_TRUE(check_device(plan, o.device).empty());
+    for (const Kernel& kernel : plan.kernels) EXPECT_EQ(kernel.with.tile[0], wanted);
   }
 }
 

@@ -209,6 +209,8 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
                          static_cast<double>(elements(plan));
   const double compute = (arithmetic + exchange) * std::max(1.0, held) * std::max(1.0, covered) / fill;
   if (waves > 1) memory /= std::min(1.0, fill * 1.5);
+  // Two blocks on some multiprocessors and one on others: these wait for those.
+  if (waves == 1 && resident == 2 && blocks > device.multiprocessors) memory /= fill;
   // Each block waits for memory, for barriers, and for the operations of a thread one after the other.
   const double steps = work / static_cast<double>(elements(plan)) * g.elements_per_thread;
   // Of a line that a thread holds alone the real side has half of the words.

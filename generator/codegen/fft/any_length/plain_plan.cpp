@@ -167,7 +167,7 @@ std::int64_t neighbours_on_line(std::int64_t wanted, std::int64_t most, const st
       for (std::int64_t more = wanted / tile + 1; more * tile <= most && part * tile < wanted; ++more)
         if (run % more == 0) part = more;
     tile *= part;
-    if (part < run) break;
+    if (part < run || tile >= wanted) break;
   }
   return tile;
 }
@@ -209,6 +209,12 @@ std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t prod
   return tile;
 }
 bool is_even(std::int64_t tile) { return tile % 2 == 0; }
+
+// Lines of a tile of short real ones: some 640 values, or 384 of a c2r, in eights, so that tiles begin where sectors do.
+std::int64_t lines_of_short_real(std::int64_t n, FftType type) {
+  return type == FftType::c2r ? std::max<std::int64_t>(8, 384 / n / 8 * 8)
+                              : std::max<std::int64_t>(8, (640 / n + 4) / 8 * 8);
+}
 
 // Neighbours that fill cache lines.
 std::int64_t run_of(const EmitOptions& options) { return options.precision == Precision::f32 ? 16 : 8; }
@@ -275,17 +281,17 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const bool along = d == 0 && groups.size() > 1;
     const std::size_t carrier = d == 0 && !along ? 1 : 0;
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
-    // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508
-    // takes 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
-    const bool two_radices = one_along_x && group.size() == 2 && options.type == FftType::c2c && product <= 128;
+    // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508 takes
+    // 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
+    const bool two_radices = one_along_x && group.size() == 2 && options.type == FftType::c2c && product <= 256;
     const bool small_tiles = two_radices && values_of(options) / 1024 >= 8 * options.device.multiprocessors;
     const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
     const std::int64_t held = one_along_x && group.size() == 1 ? lines_of_thread(n) : 0;  // lines of a thread
     const std::int64_t wanted = held > 0         ? held * threads_of_short(n, options.precision)
                                 : d > 0 && !tiny ? beside
                                 : along          ? run
-                                : short_real     ? std::max<std::int64_t>(8, 640 / product)
-                                : small_tiles    ? (1024 / product + 3) / 4 * 4
+                                : short_real     ? lines_of_short_real(product, options.type)
+                                : small_tiles    ? std::max<std::int64_t>(4, 1024 / product / 4 * 4)
                                                  : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
@@ -317,16 +323,11 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     if (one_along_x) {
       w.coalesce = short_real || (two_radices && !small_tiles)
                        ? Coalesce::none
-                       : coalesce_of(group, n, options.precision, small_tiles ? 128 : 64);
-      // The first-level cache gathers what threads load of half spectra, and places of rows that are shorter than the
-      // tile's lines are costly to find: on an H200 35 x 61149 took 8.2 us without rounds for neighbours and 16.8 with
-      // both, 31 x 300000 30 with the last one alone and 74; 18 x 466034 took 26.3 with both, which powers of two gain
-      // 5 % by.
-      const bool power_of_two = (n & (n - 1)) == 0;
-      if (options.type == FftType::c2r && (group.size() > 1 || !power_of_two))
-        w.coalesce = group.size() > 1 || w.coalesce == Coalesce::load ? Coalesce::none
-                     : w.coalesce == Coalesce::both                   ? Coalesce::store
-                                                                      : w.coalesce;
+                       : coalesce_of(group, n, options.precision, small_tiles ? 160 : 64);
+      // Places of several radices in rows that are shorter than the tile's lines are costly to find. A thread that holds a
+      // line completes it itself, so that half spectra pass as they lie in memory: on an H100 c2r 23 f64 x 45590 takes 9.3 us
+      // so and 12.0 where the first-level cache gathers what threads load.
+      if (options.type == FftType::c2r && group.size() > 1) w.coalesce = Coalesce::none;
       if (w.coalesce != Coalesce::none) w.exchange = Exchange::shared;
     }
     const std::int64_t exchanged =
