@@ -36,9 +36,9 @@ constexpr double kNearBytes = 2e6;
 constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
 constexpr double kSortPoint = 22;
 // Unsorted points of one dimension: copied once, located by every thread of every chunk of transforms, and spread to a
-// grid of at most kRawCaches second-level caches. Spreading costs kRawSpread more, and kRawSpreadLine per line where the
-// first-level cache does not hold the grid (8192 modes, 79159 points, one transform: f64 13.3 and 10.2 ns per point, f32
-// 8.5 and 6.2). Sorting takes 2 ns, and a chunk saves sorted points no evaluation.
+// grid of at most kRawCaches second-level caches. Spreading costs kRawSpread more, and kRawSpreadLine per line where
+// the first-level cache does not hold the grid (8192 modes, 79159 points, one transform: f64 13.3 and 10.2 ns per
+// point, f32 8.5 and 6.2). Sorting takes 2 ns, and a chunk saves sorted points no evaluation.
 constexpr double kCopyPoint = 1, kLocatePoint = 3, kRawSpread = 2.7, kRawSpreadLine = 2.5, kRawLines = 1.1;
 constexpr double kRawBatchPoint = 0.5;  // values are read and written in order
 constexpr double kRawCaches = 2, kRawNearBytes = 40e3;

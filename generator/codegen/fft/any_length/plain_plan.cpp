@@ -210,7 +210,8 @@ std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t prod
 }
 bool is_even(std::int64_t tile) { return tile % 2 == 0; }
 
-// Lines of a tile of short real ones: some 640 values, or 384 of a c2r, in eights, so that tiles begin where sectors do.
+// Lines of a tile of short real ones: some 640 values, or 384 of a c2r, in eights, so that tiles begin where sectors
+// do.
 std::int64_t lines_of_short_real(std::int64_t n, FftType type) {
   return type == FftType::c2r ? std::max<std::int64_t>(8, 384 / n / 8 * 8)
                               : std::max<std::int64_t>(8, (640 / n + 4) / 8 * 8);
@@ -281,8 +282,8 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const bool along = d == 0 && groups.size() > 1;
     const std::size_t carrier = d == 0 && !along ? 1 : 0;
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
-    // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508 takes
-    // 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
+    // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508
+    // takes 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
     const bool two_radices = one_along_x && group.size() == 2 && options.type == FftType::c2c && product <= 256;
     const bool small_tiles = two_radices && values_of(options) / 1024 >= 8 * options.device.multiprocessors;
     const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
@@ -324,9 +325,9 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
       w.coalesce = short_real || (two_radices && !small_tiles)
                        ? Coalesce::none
                        : coalesce_of(group, n, options.precision, small_tiles ? 160 : 64);
-      // Places of several radices in rows that are shorter than the tile's lines are costly to find. A thread that holds a
-      // line completes it itself, so that half spectra pass as they lie in memory: on an H100 c2r 23 f64 x 45590 takes 9.3 us
-      // so and 12.0 where the first-level cache gathers what threads load.
+      // Places of several radices in rows that are shorter than the tile's lines are costly to find. A thread that
+      // holds a line completes it itself, so that half spectra pass as they lie in memory: on an H100 c2r 23 f64 x
+      // 45590 takes 9.3 us so and 12.0 where the first-level cache gathers what threads load.
       if (options.type == FftType::c2r && group.size() > 1) w.coalesce = Coalesce::none;
       if (w.coalesce != Coalesce::none) w.exchange = Exchange::shared;
     }
