@@ -29,8 +29,8 @@ class FailuresOnly final : public testing::EmptyTestEventListener {
   int rank_;
 };
 
-// Most kernels depend on the number of ranks. In tools/check each commit runs every test, but on one or two of the
-// numbers; the next commits run it on the others.
+// Most kernels depend on the number of ranks. In tools/check each commit runs every test, but on one of the numbers
+// 1 to 4; the next commits run it on the others.
 void leave_tests_of_other_turns(int rank, int ranks) {
   auto& all = *testing::UnitTest::GetInstance();
   std::string mine;

@@ -1,5 +1,6 @@
 // Emits kernels with every parameter and runs them on the emulator in every order of threads and blocks: exchanges by
 // shuffles, swizzled and dense shared memory, any number of landing buffers.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "generator/codegen/fft/any_length/any_size.h"

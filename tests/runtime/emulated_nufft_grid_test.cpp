@@ -140,9 +140,10 @@ TEST(GridFfts, WorkInTheMemoryOfInterleavedGrids) {
       const auto there = placed(grid_fft(spec, {}, false), kFirstRef, kGridRef, 1);
       spec.sign = -1, spec.inside_grid = inside_back;
       const auto back = placed(grid_fft(spec, {}, true), kGridRef, kSecondRef, 1);
-      for (const auto* one : {inside_there ? &there : nullptr, inside_back ? &back : nullptr})
-        if (one)
-          for (const std::int64_t left : one->workspace_bytes) EXPECT_EQ(left, 0);
+      for (const auto* one : {inside_there ? &there : nullptr, inside_back ? &back : nullptr}) {
+        if (one == nullptr) continue;
+        for (const std::int64_t left : one->workspace_bytes) EXPECT_EQ(left, 0);
+      }
       auto program = joined(there, back);
       program.workspace_bytes[0] = bytes;
       std::vector<std::byte> in = given, out(given.size());

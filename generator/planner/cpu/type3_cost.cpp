@@ -143,10 +143,11 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
     const bool coloured = spread.family == SpreadFamily::colour_index || spread.family == SpreadFamily::colour_list ||
                           spread.add == AddRule::colour;
     // Locks cost about as much as 4 barriers, and so do small grids of further threads, which take the place of
-    // colours.
+    // colours where these cost more: a line of points takes twice as long to spread by lists of colours.
     const bool own_grids = spread.family == SpreadFamily::colour_index &&
                            product(g.outer) * complex_bytes * (threads - 1) <= static_cast<double>(kPartialBytes);
-    const double barriers = coloured && !own_grids ? std::pow(2.5, problem.dim) : 4;
+    const double colours = std::pow(2.5, problem.dim);
+    const double barriers = own_grids ? std::min(4.0, colours) : coloured ? colours : 4;
     cost.execute += (kFork + barriers * kBarrier) * slow.meeting * std::log2(threads) * batch /
                     static_cast<double>(std::max(1, plan.chunk));
   }
