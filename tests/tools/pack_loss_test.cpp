@@ -67,6 +67,9 @@ TEST_F(PackLoss, WithoutBorrowersNothingIsWritten) {
   EXPECT_FALSE(fs::exists(folder_ / "loss"));
   const Finished nothing = loss({});
   EXPECT_NE(nothing.err.find("no problems; name a file"), std::string::npos) << nothing.err;
+  const Finished missing = run_program({FOURTUNE_SOURCE_DIR "/tools/pack_loss", "other.pack"}, folder_);
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.err.rfind("error: other.pack: no such file", 0), 0u) << missing.err;
 }
 
 }  // namespace
