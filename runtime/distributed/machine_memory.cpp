@@ -67,8 +67,8 @@ void MachineMemory::resize(const Communicator& ranks, std::int64_t bytes) {
         ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
     if (at == MAP_FAILED) fail("mmap", bytes);
     mapped = {static_cast<char*>(at), Unmap{bytes}};
-    ::madvise(at, static_cast<std::size_t>(bytes),
-              MADV_HUGEPAGE);  // where the system gives such pages to files in memory
+    // Where the system gives such pages to files in memory.
+    ::madvise(at, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
   });
   memory_ = std::move(mapped);
 }
