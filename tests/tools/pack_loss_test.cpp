@@ -19,17 +19,17 @@ class PackLoss : public testing::Test {
  protected:
   PackLoss() {
     std::ofstream(folder_ / "lent.txt") << "nufft:type=1,n=32x32,m=1000,prec=f32,tol=1e-3\n";
-    const Finished made =
-        run_program({FOURTUNE_SOURCE_DIR "/tools/make_pack", "lender.pack", "--fourtune", fourtune_program(),
-                     "--backend", "cpu", "--threads", "1", "--problems", "lent.txt", "--seconds", "2"},
-                    folder_);
+    const Finished made = run_program({tool("make_pack"), "lender.pack", "--fourtune", fourtune_program(), "--backend",
+                                       "cpu", "--threads", "1", "--problems", "lent.txt", "--seconds", "2"},
+                                      folder_);
     EXPECT_EQ(made.code, 0) << made.err;
   }
   Finished loss(std::vector<std::string> words) {
-    words.insert(words.begin(), {FOURTUNE_SOURCE_DIR "/tools/pack_loss", "lender.pack", "--fourtune",
-                                 fourtune_program(), "--backend", "cpu"});
+    words.insert(words.begin(),
+                 {tool("pack_loss"), "lender.pack", "--fourtune", fourtune_program(), "--backend", "cpu"});
     return run_program(words, folder_);
   }
+  static std::string tool(const char* name) { return std::string(FOURTUNE_SOURCE_DIR "/tools/") + name; }
   std::string text_of(const char* name) const {
     std::ifstream file(folder_ / name);
     return {std::istreambuf_iterator<char>(file), {}};
