@@ -39,8 +39,9 @@ class Copy {
     write_text(folder_ / file, text);
   }
   Finished compile(const std::string& file) const {
+    const std::string source = FOURTUNE_SOURCE_DIR;
     return run_program({"c++", "-std=c++20", "-fsyntax-only", "-Werror=switch", "-I" + folder_.path().string(),
-                        "-I" FOURTUNE_SOURCE_DIR, "-I" FOURTUNE_SOURCE_DIR "/include", folder_ / file},
+                        "-I" + source, "-I" + source + "/include", folder_ / file},
                        {}, {{"LC_ALL", "C"}});
   }
 
