@@ -127,10 +127,11 @@ TEST(TuneDrawn, TunesTheEmulatedGpuAndTracesIt) {
 TEST(TuneDrawn, TheToolThatShowsItsSpeedKillsACampaignAndFindsAllOfIt) {
   if (!test::has_program("python3")) GTEST_SKIP() << "no Python 3";
   const test::ScratchFolder folder;
-  const test::Finished shown = test::run_program(
-      {FOURTUNE_SOURCE_DIR "/tools/tune_speed", test::fourtune_program(), "--out", "out", "--backend", "emulated",
-       "--kinds", "fft", "--seconds", "3", "--megabytes", "0.6", "--kills", "2", "--kill-seconds", "1.5"},
-      folder.path());
+  const std::string tune_speed = FOURTUNE_SOURCE_DIR "/tools/tune_speed";
+  const test::Finished shown =
+      test::run_program({tune_speed, test::fourtune_program(), "--out", "out", "--backend", "emulated", "--kinds",
+                         "fft", "--seconds", "3", "--megabytes", "0.6", "--kills", "2", "--kill-seconds", "1.5"},
+                        folder.path());
   EXPECT_EQ(shown.code, 0) << shown.out << shown.err;
   for (const char* part : {"fft: 1 problems, ", " within 3 % after 5 s\n", "  seconds to 3 %: ", "killed 2 times: ",
                            " 0 of them again", " 0 are not in the database; 1 of 1 problems have a winner"})
