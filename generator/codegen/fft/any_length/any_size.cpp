@@ -212,7 +212,7 @@ class ByDimension {
   static PlannedProgram unfolding_plan(const EmitOptions& half) {
     EmitOptions line = flattened(half, 0);
     const FftPlan plan = line_plan(line, 0);
-    line.hooks[0].output = Window{}, line.hooks[0].output->kept = line.n[0];
+    line.hooks[0].output = Pruning{}, line.hooks[0].output->kept = line.n[0];
     line.in_place = false;  // its tiles are whole rows of both arrays
     PlannedProgram planned = plan_passes(plan, line);
     store_unfolded(planned.passes.back().spec, line.n[0]);
@@ -234,7 +234,7 @@ class ByDimension {
     } else {
       EmitOptions line = flattened(half, 0);
       const FftPlan plan = plan_of_half_lines(line, type);
-      if (type == FftType::c2r) line.hooks[0].input = Window{}, line.hooks[0].input->kept = n;
+      if (type == FftType::c2r) line.hooks[0].input = Pruning{}, line.hooks[0].input->kept = n;
       line.in_place = false;  // kernels between write workspaces, and one kernel alone whole rows of both arrays
       planned = plan_passes(plan, line);
     }
@@ -309,7 +309,7 @@ class ByDimension {
     forward.output = inverse.input = middle.layout;
     auto& load = forward.hooks[at(d)];
     auto& store = inverse.hooks[at(d)];
-    load.input = store.output = Window{};
+    load.input = store.output = Pruning{};
     load.input->kept = n, store.output->kept = kept;
     load.input_turns = store.output_turns = line.tables ? chirps(n, options_.sign) : Turns(at(n));
     store.output_turns.resize(at(kept));
@@ -334,9 +334,9 @@ class ByDimension {
     if (line.type != FftType::c2r) return;
     store.values = Values::real;
     load.values = Values::hermitian;
-    load.mirror = load.windows.front();
+    load.mirror = load.prunings.front();
     load.mirror.n = n;
-    load.windows.clear();
+    load.prunings.clear();
     load.bounds.push_back({load.mirror.index, n});
   }
 

@@ -1,5 +1,6 @@
 // Programs for every size without a plan from the tuner: known-good plans (plain_plan.cpp) for lengths that are
-// products of codelet sizes, and Bluestein's algorithm for lengths with a larger prime factor (any_size.cpp).
+// products of codelet sizes, also one kernel for a whole small array (whole_plan.cpp), and Bluestein's algorithm for
+// lengths with a larger prime factor (any_size.cpp).
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ namespace {
 double flops_of(const PassSpec& pass) {
   double values = static_cast<double>(tile_values(pass)) * static_cast<double>(tile_count(pass)), flops = 0;
   for (const Round& round : pass.rounds)
-    for (const Transform& transform : round.transforms) {
+    for (const Dft& transform : round.transforms) {
       double radix = 1;
       for (const int atom : transform.digits)
         radix *= static_cast<double>(pass.atoms[static_cast<std::size_t>(atom)].size);
@@ -79,9 +79,9 @@ std::int64_t step_of(const PassSpec& pass, const Port& port) {
     if (first == 0) first = next = stride;
     if (stride != next) return 0;
     next *= size;
-    for (const Window& window : port.windows)
-      if (weight_of(window.index, atom) != 0) return 0;
-    for (const Window& turned : port.turned)
+    for (const Pruning& pruning : port.prunings)
+      if (weight_of(pruning.index, atom) != 0) return 0;
+    for (const Pruning& turned : port.turned)
       if (weight_of(turned.index, atom) != 0) return 0;
     const bool halved = port.values == Values::folded || port.values == Values::unfolded;
     if (halved && weight_of(port.mirror.index, atom) != 0) return 0;
