@@ -220,10 +220,16 @@ TEST(Layers, TheShippedLibraryHasNothingOfTheEmulator) {
   EXPECT_GT(seen, 10);
 }
 
+constexpr const char* kWriters[] = {"emit_program(", "emit_any_size(", "emit_pass(", "emit_kernel(",
+                                    "emit_standalone("};
+
 // What planners do with a problem they find out from passes and rules; program.cpp alone writes text, for those who run
 // it, and its check does not.
 TEST(Layers, PlannersWriteNoText) {
-  const std::regex writes("\\bemit_(program|any_size|pass|kernel|standalone)\\(");
+  const auto writes = [](const std::string& text) {
+    return std::any_of(std::begin(kWriters), std::end(kWriters),
+                       [&](const char* writer) { return text.find(writer) != std::string::npos; });
+  };
   const fs::path folder = fs::path(FOURTUNE_SOURCE_DIR) / "generator/planner";
   int seen = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -232,11 +238,11 @@ TEST(Layers, PlannersWriteNoText) {
     if (entry.path().filename() == "program.cpp") {
       const std::size_t check = text.find("void check_gpu_fft(");
       ASSERT_NE(check, std::string::npos);
-      EXPECT_TRUE(std::regex_search(text, writes));
+      EXPECT_TRUE(writes(text));
       text = text.substr(check);
     }
     ++seen;
-    EXPECT_FALSE(std::regex_search(text, writes)) << entry.path();
+    EXPECT_FALSE(writes(text)) << entry.path();
   }
   EXPECT_GT(seen, 20);
 }
@@ -318,7 +324,8 @@ TEST(Layers, NobodyComparesTheNameOfABackend) {
       ++seen;
       std::istringstream text(read_text(entry.path()));
       for (std::string line; std::getline(text, line);)
-        EXPECT_FALSE(std::regex_search(line, compared)) << entry.path() << ": " << line;
+        if (line.find('"') != std::string::npos)  // because expressions take long
+          EXPECT_FALSE(std::regex_search(line, compared)) << entry.path() << ": " << line;
     }
   EXPECT_GT(seen, 300);
 }
