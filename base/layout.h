@@ -1,5 +1,5 @@
 // Elements of a strided array, how many places it spans, and whether two of its indices share an element; the order of
-// the frequencies along its dimensions.
+// the frequencies along its dimensions (spectrum_order.cpp).
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The keys of problem tokens.
+// The keys of problem tokens: token.cpp parses and prints them, typed_token.cpp reads what people type.
 #pragma once
 
 #include <string>

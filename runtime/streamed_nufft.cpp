@@ -297,7 +297,7 @@ class StreamedNufft final : public StreamedCore {
   std::int64_t start(int s) const { return scheme_.whole() ? 0 : scheme_.slab.start(s); }
 
   void spread(const Group& group, int s, Relays& relays) {
-    const std::vector<StreamedPoints::Part> parts = group.points.parts(s, true);
+    const std::vector<StreamedPoints::Portion> parts = group.points.parts(s, true);
     const std::int64_t begin = scheme_.slab.of_ranks.begin(s), size = scheme_.slab.of_ranks.size(s);
     if (parts.empty()) {
       for (std::int64_t b = 0; b < group.count; ++b) clear_rows(row(b, begin), size);
@@ -330,7 +330,7 @@ class StreamedNufft final : public StreamedCore {
   }
 
   void interpolate(const Group& group, int s, Relays& relays) {
-    const std::vector<StreamedPoints::Part> parts = group.points.parts(s, false);
+    const std::vector<StreamedPoints::Portion> parts = group.points.parts(s, false);
     if (parts.empty()) return;
     const std::int64_t begin = scheme_.slab.of_ranks.begin(s);
     // Windows of its points reach planes of the next slab, too.
@@ -349,7 +349,7 @@ class StreamedNufft final : public StreamedCore {
         ffts_->planes(plane(places, first), kept, scheme_.planes, group.sign, false);
         relays.planes.done();
       }
-      for (const StreamedPoints::Part& part : parts) {
+      for (const StreamedPoints::Portion& part : parts) {
         const bool fresh = b == 0 || parts.size() > 1, last = b + 1 == group.count || parts.size() > 1;
         if (fresh) {
           slot = relays.points.begin();

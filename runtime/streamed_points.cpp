@@ -56,7 +56,7 @@ void StreamedPoints::order(Chunk& chunk, const PointSet& points, const Means& me
   chunk.list.resize(4 * chunk.listed(), means.streams);
   copy(means.streams, Lane::work, chunk.list.data(), means.lists.at(slot), 4 * chunk.listed());
   const PointLists::Range all{0, chunk.listed()};
-  gpu::Part reals = means.lists.copies({&all, 1}, false, true, slot);
+  gpu::BoundLaunches reals = means.lists.copies({&all, 1}, false, true, slot);
   for (std::size_t d = 0; d < dims; ++d) {
     char* const packed = means.memory + places.packed;
     means.lists.run(reals, {const_cast<void*>(*to[d]), chunk.count}, {packed, chunk.listed()}, false, true);
@@ -72,13 +72,13 @@ void StreamedPoints::order(Chunk& chunk, const PointSet& points, const Means& me
   means.streams.wait(Lane::work);
 }
 
-std::vector<StreamedPoints::Part> StreamedPoints::parts(int slab, bool copies) const {
-  std::vector<Part> parts;
+std::vector<StreamedPoints::Portion> StreamedPoints::parts(int slab, bool copies) const {
+  std::vector<Portion> parts;
   const auto begin = 2 * static_cast<std::size_t>(slab), end = begin + (copies ? 2 : 1);
   for (std::size_t c = 0; c < chunks_.size(); ++c)
     for (std::int64_t at = chunks_[c].starts[begin]; at < chunks_[c].starts[end];) {
       if (parts.empty() || parts.back().count == scheme_.points) parts.emplace_back();
-      Part& part = parts.back();
+      Portion& part = parts.back();
       const std::int64_t count = std::min(chunks_[c].starts[end] - at, scheme_.points - part.count);
       part.runs.push_back({c, at, count});
       part.count += count, at += count;
@@ -133,11 +133,11 @@ void StreamedPoints::give(void* values, std::int64_t b, const Means& means) {
   means.streams.wait(Lane::exchange);
 }
 
-void StreamedPoints::copy_points(const Part& part, int slot, const Means& means) const {
+void StreamedPoints::copy_points(const Portion& part, int slot, const Means& means) const {
   const std::int64_t real = scheme_.element() / 2;
   const SlabPlaces places(scheme_);
   std::int64_t before = 0;
-  for (const Run& run : part.runs) {
+  for (const ChunkRange& run : part.runs) {
     const Chunk& chunk = chunks_[run.chunk];
     for (std::size_t d = 0; d < static_cast<std::size_t>(scheme_.problem.dim); ++d)
       copy(means.streams, Lane::copies, means.memory + places.points[static_cast<std::size_t>(slot)][d] + before * real,
@@ -149,26 +149,26 @@ void StreamedPoints::copy_points(const Part& part, int slot, const Means& means)
   }
 }
 
-void StreamedPoints::pack_values(const Part& part, int slot, std::int64_t b, void* packed, bool packs,
+void StreamedPoints::pack_values(const Portion& part, int slot, std::int64_t b, void* packed, bool packs,
                                  const Means& means) const {
   std::vector<PointLists::Range> ranges;
   std::int64_t before = 0;
-  for (const Run& run : part.runs) {
+  for (const ChunkRange& run : part.runs) {
     ranges.push_back({before, before + run.count, chunks_[run.chunk].first});
     before += run.count;
   }
   const std::int64_t m = *scheme_.problem.m;
   const PointLists::Items all{means.memory + SlabPlaces(scheme_).all_values + b * m * scheme_.element(), m},
       own{packed, part.count};
-  gpu::Part copies = means.lists.copies(ranges, true, packs, slot);
+  gpu::BoundLaunches copies = means.lists.copies(ranges, true, packs, slot);
   means.lists.run(copies, packs ? all : own, packs ? own : all, true, packs);
 }
 
-void StreamedPoints::copy_values(const Part& part, std::int64_t b, void* there, bool to_device,
+void StreamedPoints::copy_values(const Portion& part, std::int64_t b, void* there, bool to_device,
                                  const Means& means) const {
   const std::int64_t element = scheme_.element();
   char* at = static_cast<char*>(there);
-  for (const Run& run : part.runs) {
+  for (const ChunkRange& run : part.runs) {
     const Chunk& chunk = chunks_[run.chunk];
     char* const host = chunk.values.data() + (b * chunk.listed() + run.begin) * element;
     copy(means.streams, to_device ? Lane::copies : Lane::exchange, to_device ? at : host, to_device ? host : at,

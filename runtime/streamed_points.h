@@ -26,12 +26,12 @@ class StreamedPoints {
     char* memory;  // where SlabPlaces are
   };
   // Consecutive items of a chunk's arrays, and some of them that a device works on at once.
-  struct Run {
+  struct ChunkRange {
     std::size_t chunk = 0;
     std::int64_t begin = 0, count = 0;
   };
-  struct Part {
-    std::vector<Run> runs;
+  struct Portion {
+    std::vector<ChunkRange> runs;
     std::int64_t count = 0;
   };
 
@@ -39,7 +39,7 @@ class StreamedPoints {
   // out_of_memory}.
   void set(const PointSet& points, const SlabScheme& scheme, const Means& means);
   // Parts of a slab of at most scheme.points points; copies: with those of the slab before.
-  std::vector<Part> parts(int slab, bool copies) const;
+  std::vector<Portion> parts(int slab, bool copies) const;
 
   // Unless they are resident: the values of transform `b` of those together. They have come when the lane exchange is
   // done; in the caller's order they are what `values` has, or gets.
@@ -48,10 +48,10 @@ class StreamedPoints {
 
   // Copies a part's coordinates and, where values are resident, its list to one of two places, and values to the device
   // or back, each on a lane of copies.
-  void copy_points(const Part& part, int slot, const Means& means) const;
-  void copy_values(const Part& part, std::int64_t b, void* there, bool to_device, const Means& means) const;
+  void copy_points(const Portion& part, int slot, const Means& means) const;
+  void copy_values(const Portion& part, std::int64_t b, void* there, bool to_device, const Means& means) const;
   // Resident values of a part, whose list is there, from the caller's order to the part's or back, on lane work.
-  void pack_values(const Part& part, int slot, std::int64_t b, void* packed, bool packs, const Means& means) const;
+  void pack_values(const Portion& part, int slot, std::int64_t b, void* packed, bool packs, const Means& means) const;
   std::int64_t host_bytes() const;
 
  private:
@@ -62,7 +62,7 @@ class StreamedPoints {
     std::vector<std::int64_t> starts;
     std::array<PinnedMemory, 3> coordinates;
     PinnedMemory list, values;
-    gpu::Part take, give;  // copies between the orders
+    gpu::BoundLaunches take, give;  // copies between the orders
     std::int64_t listed() const { return starts.back(); }
   };
   void order(Chunk& chunk, const PointSet& points, const Means& means);

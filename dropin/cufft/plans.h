@@ -1,4 +1,5 @@
 // The program's plans. Each is one of the real library, with its handle; what is ours hangs on the handle.
+// functions.cpp has the functions of cuFFT that call them.
 #pragma once
 
 #include <array>

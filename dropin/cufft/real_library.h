@@ -1,4 +1,4 @@
-// The cuFFT that a caller would have without us.
+// The cuFFT that a caller would have without us. loader.cpp serves programs that look its functions up by name.
 #pragma once
 
 #include "dropin/cufft/interface.h"

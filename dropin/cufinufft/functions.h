@@ -1,5 +1,5 @@
-// The functions with a plan in one precision. The including file defines NAME(x), TEXT(x), Real and kPrecision, as for
-// dropin/common/simple_functions.h. Arrays are in the memory of the device.
+// The functions with a plan in one precision. The including file, one of functions_*.cpp, defines NAME(x), TEXT(x),
+// Real and kPrecision, as for dropin/common/simple_functions.h. Arrays are in the memory of the device.
 // NOLINTBEGIN(misc-definitions-in-headers): no other source includes it with these names
 int NAME(_makeplan)(int type, int dim, const int64_t* modes, int sign, int count, Real tol, Plan** plan,
                     const void* options) {

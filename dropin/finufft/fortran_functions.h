@@ -1,5 +1,6 @@
 // Fortran's functions in one precision: names end in an underscore, every argument is a pointer, and the last one takes
-// the status. The including file defines NAME(x), which appends the underscore, TEXT(x), Real and kPrecision.
+// the status. The including file, one of fortran_*.cpp, defines NAME(x), which appends the underscore, TEXT(x), Real
+// and kPrecision.
 // NOLINTBEGIN(misc-definitions-in-headers): no other source includes it with these names
 
 void NAME(_default_opts)(void* options) {

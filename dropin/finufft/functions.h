@@ -1,5 +1,5 @@
-// The guru functions in one precision. The including file defines NAME(x), TEXT(x), Real and kPrecision, as for
-// dropin/common/simple_functions.h.
+// The guru functions in one precision. The including file, one of functions_*.cpp, defines NAME(x), TEXT(x), Real and
+// kPrecision, as for dropin/common/simple_functions.h.
 // NOLINTBEGIN(misc-definitions-in-headers): no other source includes it with these names
 void NAME(_default_opts)(void* options) {
   if (options) write_default_options(options, kRelease.size);

@@ -1,4 +1,4 @@
-// Streams of a device and copies on them, for transforms whose work and copies overlap.
+// Streams of a device and copies on them, for work and copies that overlap. process_streams.cpp: without a device.
 #pragma once
 
 #include <array>

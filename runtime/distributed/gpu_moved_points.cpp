@@ -126,7 +126,7 @@ DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t it
   return blocks;
 }
 
-void GpuMovedPoints::send(gpu::Part& sending, void* items, char* arrived, bool complex,
+void GpuMovedPoints::send(gpu::BoundLaunches& sending, void* items, char* arrived, bool complex,
                           const PointLists::Bytes& cleared) {
   const std::int64_t item = item_bytes(complex);
   const DeviceBlocks messages = blocks(static_cast<char*>(packed_.data()), arrived, item, true);

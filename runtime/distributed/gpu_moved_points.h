@@ -67,7 +67,8 @@ class GpuMovedPoints {
   DeviceBlocks blocks(char* packed, char* arrived, std::int64_t item, bool out) const;
   // Items of this rank's points go to where their points are: to `arrived`, packed for the ranks' messages or, by peer
   // writes, straight into the other GPUs' memory.
-  void send(gpu::Part& sending, void* items, char* arrived, bool complex, const PointLists::Bytes& cleared = {});
+  void send(gpu::BoundLaunches& sending, void* items, char* arrived, bool complex,
+            const PointLists::Bytes& cleared = {});
 
   const Communicator& ranks_;
   Problem problem_;
@@ -84,7 +85,8 @@ class GpuMovedPoints {
   // points of its cells, and copies.
   std::vector<std::int64_t> sent_{0}, received_{0};
   std::vector<std::int64_t> there_;  // by rank: where this rank's points begin among those that arrived there
-  gpu::Part sending_reals_, sending_, clearing_, unpacking_own_, unpacking_, fetching_;  // clearing_: sends, too
+  gpu::BoundLaunches sending_reals_, sending_, clearing_, unpacking_own_, unpacking_,
+      fetching_;  // clearing_: sends, too
   DeviceArray packed_;
   std::array<DeviceArray, 3> coordinates_;
 };

@@ -1,6 +1,7 @@
 // The transforms of a rank's planes within a type 1 or 2 on processors: between cells of the fine grid and the modes of
 // a plane, from which columns travel. Whole planes are transformed by the pruned FFT of one process; planes that
-// several ranks share, by rows along x, an exchange among these ranks, and rows along y.
+// several ranks share, by rows along x, an exchange among these ranks, and rows along y: whole_nufft_planes.cpp and
+// split_nufft_planes.cpp.
 #pragma once
 
 #include <array>

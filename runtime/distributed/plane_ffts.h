@@ -1,6 +1,6 @@
 // The transforms of a rank's planes within an fft on processors: between its part of the array in space and the array
 // in the middle, from which columns travel. Whole planes are transformed by the backend's own ffts; planes that several
-// ranks share, by rows along x, an exchange among these ranks, and rows along y.
+// ranks share, by rows along x, an exchange among these ranks, and rows along y: whole_planes.cpp and split_planes.cpp.
 #pragma once
 
 #include <complex>

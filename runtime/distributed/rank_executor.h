@@ -1,4 +1,5 @@
 // One distributed transform, bound on every rank. All functions that communicate are called by all ranks.
+// Sources: host_*.cpp on processors, gpu_*.cpp on GPUs, replicated.cpp where each rank has the whole array.
 #pragma once
 
 #include <exception>

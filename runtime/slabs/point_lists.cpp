@@ -36,7 +36,7 @@ std::vector<std::int64_t> PointLists::locate(const generator::nufft::Kernels& ke
   kernels.emit_cells(program, arrays, points.m, slot_ref(kCells), slot_ref(kCounts), slot_ref(kStatus));
   runner_.change(locating_, program);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(cells));
-  gpu::Run run(runner_.queue(), stream_);
+  gpu::LaunchScope run(runner_.queue(), stream_);
   const std::array<const void*, 3> given{points.x, points.y, points.z};
   std::array<const std::byte*, 3> opened{};
   for (int d = 0; d < problem_.dim; ++d) {
@@ -70,12 +70,12 @@ void PointLists::list(const std::vector<std::int32_t>& owners, const std::vector
   generator::nufft::emit_list(program, slot_ref(kCells), slot_ref(kOwners), slot_ref(kNeighbours), slot_ref(kNext),
                               slot_ref(kList, 4 * which * listed_), own_, static_cast<std::int64_t>(starts.size()) - 1);
   runner_.change(listing_, program);
-  gpu::Run run(runner_.queue(), stream_);
+  gpu::LaunchScope run(runner_.queue(), stream_);
   runner_.launch(listing_, nullptr, nullptr);
   run.complete();
 }
 
-gpu::Part PointLists::copies(std::span<const Range> ranges, bool complex, bool packs, int which) {
+gpu::BoundLaunches PointLists::copies(std::span<const Range> ranges, bool complex, bool packs, int which) {
   generator::GpuProgram program;
   for (const Range& range : ranges) {
     generator::BufferRef from = gpu::kFirst, to = gpu::kSecond;
@@ -87,8 +87,8 @@ gpu::Part PointLists::copies(std::span<const Range> ranges, bool complex, bool p
   return runner_.make(program);
 }
 
-void PointLists::run(gpu::Part& copies, const Items& from, const Items& to, bool complex, bool packs) {
-  gpu::Run run(runner_.queue(), stream_);
+void PointLists::run(gpu::BoundLaunches& copies, const Items& from, const Items& to, bool complex, bool packs) {
+  gpu::LaunchScope run(runner_.queue(), stream_);
   std::byte* const in = runner_.queue().open(from.at, from.count * item_bytes(complex), Access::in, "values");
   std::byte* const out =
       runner_.queue().open(to.at, to.count * item_bytes(complex), packs ? Access::out : Access::both, "values");
@@ -107,7 +107,7 @@ std::vector<generator::nufft::ListedPiece> listed_pieces(std::span<const PointLi
 
 }  // namespace
 
-gpu::Part PointLists::sending(std::span<const Range> pieces, bool complex, std::int64_t cleared) {
+gpu::BoundLaunches PointLists::sending(std::span<const Range> pieces, bool complex, std::int64_t cleared) {
   std::vector<generator::nufft::ListedPiece> listed = listed_pieces(pieces, kPieces);
   if (cleared > 0)
     listed.push_back(generator::nufft::cleared_piece(slot_ref(kPieces + static_cast<int>(listed.size())), cleared));
@@ -116,9 +116,9 @@ gpu::Part PointLists::sending(std::span<const Range> pieces, bool complex, std::
   return runner_.make(program);
 }
 
-void PointLists::send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex,
+void PointLists::send(gpu::BoundLaunches& sending, const Items& from, std::span<const Items> to, bool complex,
                       const Bytes& cleared) {
-  gpu::Run run(runner_.queue(), stream_);
+  gpu::LaunchScope run(runner_.queue(), stream_);
   std::byte* const in = runner_.queue().open(from.at, from.count * item_bytes(complex), Access::in, "values");
   for (std::size_t i = 0; i < to.size(); ++i)
     runner_.point(kPieces + static_cast<int>(i),
@@ -131,15 +131,15 @@ void PointLists::send(gpu::Part& sending, const Items& from, std::span<const Ite
   run.complete();
 }
 
-gpu::Part PointLists::fetching(std::span<const Range> pieces, bool complex) {
+gpu::BoundLaunches PointLists::fetching(std::span<const Range> pieces, bool complex) {
   generator::GpuProgram program;
   generator::nufft::emit_fetching(program, listed_pieces(pieces, kPieces), slot_ref(kList), gpu::kFirst,
                                   problem_.precision, complex);
   return runner_.make(program);
 }
 
-void PointLists::fetch(gpu::Part& fetching, std::span<const Items> from, const Items& to, bool complex) {
-  gpu::Run run(runner_.queue(), stream_);
+void PointLists::fetch(gpu::BoundLaunches& fetching, std::span<const Items> from, const Items& to, bool complex) {
+  gpu::LaunchScope run(runner_.queue(), stream_);
   std::byte* const out = runner_.queue().open(to.at, to.count * item_bytes(complex), Access::both, "values");
   for (std::size_t i = 0; i < from.size(); ++i)
     runner_.point(kPieces + static_cast<int>(i),

@@ -46,19 +46,20 @@ class PointLists {
   void* at(int which = 0) const { return runner_.data(kList) + 4 * which * listed_; }
 
   // Copies from an array to items in the order of the list (packs), or back; of complex numbers or real ones.
-  gpu::Part copies(std::span<const Range> ranges, bool complex, bool packs, int which = 0);
+  gpu::BoundLaunches copies(std::span<const Range> ranges, bool complex, bool packs, int which = 0);
   struct Items {
     void* at = nullptr;
     std::int64_t count = 0;
   };
-  void run(gpu::Part& copies, const Items& from, const Items& to, bool complex, bool packs);
+  void run(gpu::BoundLaunches& copies, const Items& from, const Items& to, bool complex, bool packs);
   // Packs each range into a separate array, in the memory of this device or of another one that it reaches; cleared:
   // bytes, a multiple of 16, of an array of this device behind these, which becomes 0.
-  gpu::Part sending(std::span<const Range> pieces, bool complex, std::int64_t cleared = 0);
-  void send(gpu::Part& sending, const Items& from, std::span<const Items> to, bool complex, const Bytes& cleared = {});
+  gpu::BoundLaunches sending(std::span<const Range> pieces, bool complex, std::int64_t cleared = 0);
+  void send(gpu::BoundLaunches& sending, const Items& from, std::span<const Items> to, bool complex,
+            const Bytes& cleared = {});
   // Puts values back from such arrays.
-  gpu::Part fetching(std::span<const Range> pieces, bool complex);
-  void fetch(gpu::Part& fetching, std::span<const Items> from, const Items& to, bool complex);
+  gpu::BoundLaunches fetching(std::span<const Range> pieces, bool complex);
+  void fetch(gpu::BoundLaunches& fetching, std::span<const Items> from, const Items& to, bool complex);
   std::int64_t held() const { return runner_.held(); }
 
  private:
@@ -70,7 +71,7 @@ class PointLists {
   void* stream_;
   int lists_;
   std::int64_t own_ = 0, listed_ = 0;  // points located last; room of a list
-  gpu::Part locating_, listing_;
+  gpu::BoundLaunches locating_, listing_;
 };
 
 }  // namespace fourtune::runtime

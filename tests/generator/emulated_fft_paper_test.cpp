@@ -71,7 +71,7 @@ double sampled_error(const FftPlan& plan) {
 }
 
 TEST(EmulatedFftPaper, ItsSmallestVolumeInItsOrderAndInNaturalOrder) {
-  for (const PaperPlan& paper : paper_plans())
+  for (const PaperPlan& paper : published_plans())
     for (const Order order : {Order::reversed, Order::natural}) {
       if (paper.section != std::string("A.1.4") || !next_has_turn()) continue;
       const FftPlan plan = made_ready(parse_fft_plan(corrected(paper)), order, *generator::known_device("h200"));
@@ -82,7 +82,7 @@ TEST(EmulatedFftPaper, ItsSmallestVolumeInItsOrderAndInNaturalOrder) {
 
 TEST(EmulatedFftPaper, PlanesOfEveryPlan) {
   int number = 0;
-  for (const PaperPlan& paper : paper_plans()) {
+  for (const PaperPlan& paper : published_plans()) {
     // Alternates between planes X and Y or X and Z, and between reversed and natural order.
     const Dim gone = number % 2 ? Dim::y : Dim::z;
     const Order order = number / 2 % 2 ? Order::natural : Order::reversed;

@@ -8,7 +8,7 @@
 #include "base/known_devices.h"
 #include "generator/planner/gpu_fft/draw.h"
 #include "generator/planner/gpu_fft/enumerate.h"
-#include "generator/planner/gpu_fft/paper_plans.h"
+#include "generator/planner/gpu_fft/published_plans.h"
 #include "tests/support/fft_plans.h"
 #include "tests/support/golden.h"
 
@@ -44,7 +44,7 @@ std::size_t occurrences(const std::string& text, const std::string& what) {
 std::string drawn(const std::string& header) {
   const auto space = header.find(' ');
   const auto device = *known_device(header.substr(space + 1));
-  const FftPlan given = parse_fft_plan(corrected(paper_plans().at(std::stoul(header.substr(0, space)))));
+  const FftPlan given = parse_fft_plan(corrected(published_plans().at(std::stoul(header.substr(0, space)))));
   const FftPlan plan = bind(given, device);
   std::string text = header;
   for (const std::string& one :
@@ -60,7 +60,7 @@ TEST(FftDrawing, IsAsRecorded) { test::GoldenFile("drawings.txt", drawn).compare
 
 TEST(FftDrawing, ShowsEveryKernelItsDigitsAndTheBytes) {
   const auto device = *known_device("h200");
-  for (const auto& paper : paper_plans()) {
+  for (const auto& paper : published_plans()) {
     const auto plan = bind(parse_fft_plan(corrected(paper)), device);
     const auto svg = to_svg(plan, &device);
     expect_well_formed(svg);

@@ -16,7 +16,7 @@
 #include "generator/codegen/fft/emit/emit_pass.h"
 #include "generator/plan/fft/geometry.h"
 #include "generator/planner/gpu_fft/enumerate.h"
-#include "generator/planner/gpu_fft/paper_plans.h"
+#include "generator/planner/gpu_fft/published_plans.h"
 #include "tests/support/paper_plans.h"
 
 namespace fourtune::test {
@@ -211,7 +211,7 @@ TEST(FftEmit, WideOffsetsBeyondTwoToThe31Elements) {
 // Reversed order in place, as in the paper; natural order between the output and a workspace.
 TEST(FftEmit, ThePapersPlansEmitInBothOrders) {
   const DeviceTraits device = *known_device("h200");
-  for (const PaperPlan& paper : paper_plans())
+  for (const PaperPlan& paper : published_plans())
     for (const Order order : {Order::reversed, Order::natural}) {
       SCOPED_TRACE(paper.title);
       const FftPlan plan = made_ready(parse_fft_plan(corrected(paper)), order, device);
@@ -290,7 +290,7 @@ TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
   o.n = {10000019, 1, 1};
   refuses(o, "2^24");
   o.n = {67, 4, 1};
-  o.hooks[1].input = fft::Window{};
+  o.hooks[1].input = fft::Pruning{};
   refuses(o, "prime factor");
 }
 

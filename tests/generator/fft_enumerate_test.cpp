@@ -10,8 +10,8 @@
 #include "base/known_devices.h"
 #include "generator/plan/fft/geometry.h"
 #include "generator/planner/gpu_fft/enumerate.h"
-#include "generator/planner/gpu_fft/paper_plans.h"
 #include "generator/planner/gpu_fft/plan_cost.h"
+#include "generator/planner/gpu_fft/published_plans.h"
 #include "tests/support/fft_reference.h"
 
 namespace fourtune::generator::fft {
@@ -301,7 +301,7 @@ TEST(FftPlanCost, LongerRunsMoreBlocksAndBulkLoadsAreNeverEstimatedSlower) {
 TEST(FftBind, ThePapersPlansGetParametersThatFitEveryDevice) {
   for (const char* name : {"h200", "rtx4090", "v100"}) {
     const auto device = *known_device(name);
-    for (const auto& paper : paper_plans()) {
+    for (const auto& paper : published_plans()) {
       const auto plan = parse_fft_plan(corrected(paper));
       const auto complete = bind(plan, device);
       EXPECT_TRUE(bound(complete));

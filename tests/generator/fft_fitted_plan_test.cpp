@@ -158,7 +158,7 @@ TEST(FftPlainPlans, SmallTransformsOfSeveralDimensionsTakeOneKernel) {
     o.n = n;
     o.batch = batch;
     o.device = *known_device("h100");
-    if (windowed) o.hooks[1].output = Window{Window::Kind::head, {}, n[1], n[1] / 2, 1};
+    if (windowed) o.hooks[1].output = Pruning{Pruning::Kind::head, {}, n[1], n[1] / 2, 1};
     const FftPlan plan = plain_plan(o);
     EXPECT_TRUE(check(plan, o.n).empty()) << to_text(plan);
     return plan.kernels.size();
@@ -210,7 +210,7 @@ TEST(FftPlainPlans, AShortLastDimensionRidesOnTheOneBeforeIt) {
   ASSERT_EQ(joined.kernels.size(), 3u);
   EXPECT_EQ(joined.kernels.back().subs.back().dim, Dim::z);
   EXPECT_TRUE(check(joined, o.n).empty());
-  o.hooks[2].output = Window{};
+  o.hooks[2].output = Pruning{};
   o.hooks[2].output->kept = 2;
   EXPECT_EQ(plain_plan(o).kernels.size(), 4u);
 }

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "generator/planner/gpu_fft/paper_plans.h"
+#include "generator/planner/gpu_fft/published_plans.h"
 #include "tests/support/fft_plans.h"
 #include "tests/support/fft_reference.h"
 
@@ -86,9 +86,9 @@ double volume_error(const FftPlan& plan, int sign, int samples) {
 }
 
 TEST(FftPlanSemantics, PaperPlansParseAndPrintBackAndTheMisprintedOnesAreRefused) {
-  ASSERT_EQ(paper_plans().size(), 12U);
+  ASSERT_EQ(published_plans().size(), 12U);
   int misprinted = 0;
-  for (const auto& paper : paper_plans()) {
+  for (const auto& paper : published_plans()) {
     SCOPED_TRACE(paper.section);
     const auto plan = parse_fft_plan(corrected(paper));
     EXPECT_EQ(lengths(plan), paper.lengths);
@@ -120,7 +120,7 @@ TEST(FftPlanSemantics, PaperPlansParseAndPrintBackAndTheMisprintedOnesAreRefused
 
 TEST(FftPlanSemantics, TheThreeMisprintsAreExplained) {
   const auto message = [](const char* section) {
-    for (const auto& paper : paper_plans())
+    for (const auto& paper : published_plans())
       if (paper.section == std::string(section)) return check(parse_notation(paper.printed)).front().message;
     return std::string();
   };
@@ -154,7 +154,7 @@ TEST(FftPlanSemantics, AFragmentOfThePaperIsNotAPlanUntilItsBeginningIsThere) {
 }
 
 TEST(FftPlanSemantics, EveryPlanOfThePaperIsTheTransformInEveryOrder) {
-  for (const auto& paper : paper_plans())
+  for (const auto& paper : published_plans())
     for (const Order order : {Order::reversed, Order::grouped, Order::natural}) {
       auto plan = parse_fft_plan(corrected(paper));
       plan.order = order;
@@ -170,7 +170,7 @@ TEST(FftPlanSemantics, EveryPlanOfThePaperIsTheTransformInEveryOrder) {
 }
 
 TEST(FftPlanSemantics, ThePapersWholeVolumeOf128CubedIsTheTransform) {
-  for (const auto& paper : paper_plans()) {
+  for (const auto& paper : published_plans()) {
     if (paper.section != std::string("A.1.4")) continue;
     EXPECT_LT(volume_error(parse_fft_plan(corrected(paper)), -1, 3), 1e-14);
   }

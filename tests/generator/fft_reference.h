@@ -21,7 +21,7 @@ namespace fourtune::test {
 
 using Wide = std::complex<long double>;
 using generator::fft::EmitOptions;
-using generator::fft::Window;
+using generator::fft::Pruning;
 using Position = std::array<std::int64_t, most_dimensions>;
 
 // What a plan says of the problem that it solves.
@@ -36,10 +36,10 @@ inline EmitOptions options_of(const generator::fft::FftPlan& plan, int sign = -1
 }
 
 // The position in the transform of value i of an array that holds part of a dimension.
-inline std::int64_t kept_position(const std::optional<Window>& window, std::int64_t i, std::int64_t n) {
-  if (!window || window->kind == Window::Kind::head) return i;
+inline std::int64_t kept_position(const std::optional<Pruning>& window, std::int64_t i, std::int64_t n) {
+  if (!window || window->kind == Pruning::Kind::head) return i;
   const std::int64_t kept = window->kept;
-  if (window->kind == Window::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
+  if (window->kind == Pruning::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
   const std::int64_t k = i - kept / 2;
   return k < 0 ? k + n : k;
 }

@@ -130,6 +130,35 @@ TEST(GpuFftEveryProblem, AForcedPlanThatWouldWriteOutsideIsRefusedByName) {
   EXPECT_NO_THROW(fft::emit_program(plan, options));
 }
 
+// What is only asked for is refused by rules, before any text is written, and as the program itself would be.
+TEST(GpuFftEveryProblem, ChecksRefuseWhatProgramsRefuse) {
+  DeviceTraits small = generated_only("h200");
+  small.shared_per_block = 8 * 1024;
+  int refused = 0, taken = 0;
+  for (const DeviceTraits& traits : {generated_only("h200"), small})
+    for (const char* token :
+         {"fft:type=c2c,n=8192,prec=f64", "fft:type=c2c,n=10007,prec=f64", "fft:type=r2c,n=1009x12,prec=f32,place=in",
+          "fft:type=c2c,n=16777259,prec=f32", "fft:type=c2r,n=4096x64,prec=f64", "fft:type=c2c,n=1,prec=f32",
+          "fft:type=c2c,n=2,prec=f32,batch=549755813888", "fft:type=c2c,n=67x4,prec=f64,order=reversed"}) {
+      SCOPED_TRACE(std::string(token) + ", bytes of shared memory: " + std::to_string(traits.shared_per_block));
+      const Problem problem = parse_problem(token);
+      Plan plan = plan_for(traits.backend);
+      const auto refusal = [](auto attempt) {
+        try {
+          attempt();
+          return std::string();
+        } catch (const Error& error) {
+          return std::to_string(static_cast<int>(error.status())) + ": " + error.what();
+        }
+      };
+      const std::string check = refusal([&] { check_gpu_fft(problem, plan, traits); });
+      EXPECT_EQ(check, refusal([&] { gpu_fft_program(problem, plan, traits); }));
+      ++(check.empty() ? taken : refused);
+    }
+  EXPECT_GE(taken, 5);
+  EXPECT_GE(refused, 3);
+}
+
 // Buffers for copies ahead of time count with their threads, not with the values of a tile alone.
 TEST(GpuFftEveryProblem, PlansThatNeedTooMuchSharedMemoryAreRefusedByName) {
   const char* text =

@@ -395,5 +395,22 @@ TEST(GpuNufftCandidates, PointsThatCrowdBinsAreSortedInOneLevel) {
   EXPECT_EQ(placement("nufft:type=1,n=32x32x32,m=2400000,prec=f64,tol=1e-9,points=radial"), two_level);
 }
 
+// The limits are those of 132 multiprocessors: for others they are in proportion to what fills the device.
+TEST(GpuNufftCandidates, LimitsOfCrowdedPointsFollowTheMultiprocessors) {
+  DeviceTraits device = *known_device("h100");
+  const auto placement = [&](int multiprocessors, const char* m, const char* points) {
+    device.multiprocessors = multiprocessors;
+    const Problem problem =
+        parse_problem(std::string("nufft:type=2,n=125x112x128,m=") + m + ",prec=f64,tol=1.2e-5,points=" + points);
+    return default_plan(problem, device).gpu().points.spread_with.placement;
+  };
+  using enum nufft::Placement;
+  EXPECT_EQ(placement(132, "900000", "cluster"), staged);
+  EXPECT_EQ(placement(66, "900000", "cluster"), two_level) << "more than half a million";
+  EXPECT_EQ(placement(132, "1136111", "radial"), staged);
+  EXPECT_EQ(placement(264, "1136111", "radial"), scatter) << "fewer than 1.2 million";
+  EXPECT_EQ(placement(33, "1136111", "radial"), two_level) << "more than a million";
+}
+
 }  // namespace
 }  // namespace fourtune::generator

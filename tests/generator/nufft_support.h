@@ -194,12 +194,12 @@ inline Prepared prepare(const Case& c) {
   for (const std::int64_t bytes : kernels.workspace_bytes(m)) p.program.workspace_bytes.push_back(bytes);
   auto& scratch = p.program.workspace_bytes[kScratch];
   const LargeBins large{m, c.batches ? (m + 3) / 4 : m};
-  scratch = std::max(scratch, c.late ? kernels.least_late_bytes(m, large) : kernels.large_bytes(m, m));
+  scratch = std::max(scratch, c.late ? kernels.least_large_scratch(m, large) : kernels.large_bytes(m, m));
   const BufferRef first{BufferRef::Where::first, 0, 0}, second{BufferRef::Where::second, 0, 0};
   arrays.values = c.spreads ? first : second;
   arrays.grid = c.spreads ? second : first;
   kernels.emit_sort(p.program, arrays, m, {}, c.late ? 0 : scratch);
-  if (c.late) kernels.emit_large(p.program, arrays, m, large, scratch);
+  if (c.late) kernels.emit_large_bins(p.program, arrays, m, large, scratch);
   p.sorted = static_cast<int>(p.program.launches.size());
   if (c.spreads) {
     kernels.emit_clear(p.program, arrays, c.transforms);

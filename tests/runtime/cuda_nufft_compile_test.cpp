@@ -55,7 +55,7 @@ class Collection {
     add([&](GpuProgram& program) {
       const Kernels kernels(shape, with, polynomial(shape.width));
       kernels.emit_sort(program, arrays(program, kernels), kPoints, {}, 0);
-      kernels.emit_large(program, arrays(program, kernels), kPoints, {kPoints, kPoints}, 64 * kPoints);
+      kernels.emit_large_bins(program, arrays(program, kernels), kPoints, {kPoints, kPoints}, 64 * kPoints);
     });
   }
   void spread(Shape shape, Spread family, Parameters with, int transforms = 1) {

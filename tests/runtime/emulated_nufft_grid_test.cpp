@@ -196,7 +196,7 @@ TEST(GridFfts, TakeSeveralLinesOfADimensionAtATimeInsideTheGrid) {
 // The kernels around a library's transform: they move every mode to its cell, apply its factors, and move it back.
 TEST(GridCopies, PadAndTruncate) {
   using namespace generator::gpu_nufft;
-  for (const auto order : {generator::fft::Window::Kind::centred, generator::fft::Window::Kind::wrapped})
+  for (const auto order : {generator::fft::Pruning::Kind::centred, generator::fft::Pruning::Kind::wrapped})
     for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{5, 4, 3}, {6, 1, 2}}) {
       GridFft spec;
       spec.precision = Precision::f64;
@@ -214,9 +214,9 @@ TEST(GridCopies, PadAndTruncate) {
       checks.instrumented = true;
       run_program(grid_copy(spec, false), bytes(modes), bytes(grid), checks);
       const auto cell = [&](std::size_t d, std::int64_t i) {
-        std::int64_t k = order == generator::fft::Window::Kind::centred ? i - n[d] / 2
-                         : i < (n[d] + 1) / 2                           ? i
-                                                                        : i - n[d];
+        std::int64_t k = order == generator::fft::Pruning::Kind::centred ? i - n[d] / 2
+                         : i < (n[d] + 1) / 2                            ? i
+                                                                         : i - n[d];
         return k < 0 ? k + spec.fine[d] : k;
       };
       std::vector<double> squares;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/planner/gpu_fft/enumerate.h"
-#include "generator/planner/gpu_fft/paper_plans.h"
+#include "generator/planner/gpu_fft/published_plans.h"
 
 namespace fourtune::test {
 

@@ -124,7 +124,9 @@ void check_outputs(const BenchOptions& options) {
 }
 
 void require_gpu(const BenchOptions& options) {
-  if (options.from_csv.empty() && !fourtune::generator::is_gpu(checked_backend(options.backend, options.device).name()))
+  if (!options.from_csv.empty()) return;
+  const auto& backend = checked_backend(options.backend, options.device);
+  if (!fourtune::generator::is_gpu(backend.traits(options.device).backend))
     throw UsageError(fmt::format("--backend {}: suite {} runs kernels of GPUs", options.backend, options.suite));
 }
 

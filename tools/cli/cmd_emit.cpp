@@ -58,7 +58,7 @@ std::string passes_text(const fft::PlannedProgram& planned) {
         return list.empty() ? std::string(" -") : list;
       };
       text += fmt::format("  round: registers{}; threads{}", names(round.registers), names(round.threads));
-      for (const fft::Transform& transform : round.transforms)
+      for (const fft::Dft& transform : round.transforms)
         text += fmt::format("; dft{}{}", names(transform.digits), transform.period > 1 ? " tw" : "");
       text += "\n";
     }

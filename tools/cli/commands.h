@@ -1,5 +1,6 @@
 // The subcommands of `fourtune`. Each add_* function declares the arguments, help and example; the subcommand's
 // callback does the work. Failures are thrown (errors.h, fourtune/status.h).
+// Each is in its cmd_*.cpp; command_line.cpp puts them together, main.cpp runs that.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The checks of `fourtune doctor`; each returns findings.
+// The checks of `fourtune doctor`; each returns findings. In machine_*.cpp.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The subcommands of `fourtune pack`.
+// The subcommands of `fourtune pack`, in pack_*.cpp.
 #pragma once
 
 namespace CLI {

@@ -1,5 +1,5 @@
 // The arrays of `fourtune run`: generated from a seed or read from .npy files, and checked against direct sums
-// afterwards.
+// afterwards: run_fft.cpp, run_nufft.cpp.
 #pragma once
 
 #include <cstdint>

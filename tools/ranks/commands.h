@@ -1,4 +1,5 @@
-// The subcommands of `fourtune-ranks`, which run on every rank of an mpirun. Rank 0 prints.
+// The subcommands of `fourtune-ranks`, which run on every rank of an mpirun. Rank 0 prints. Each is in
+// its cmd_*.cpp; command_line.cpp puts them together, main.cpp runs that.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Suite mtip: Table II and Figure 9 of the paper on cuFINUFFT on the ranks that there are, and what a model makes of
-// them for more GPUs.
+// them for more GPUs (mtip_report.cpp).
 #pragma once
 
 #include <cstdint>

@@ -40,9 +40,9 @@ void slowest_of_each(std::vector<StageTime>& stages, MPI_Comm comm) {
   }
 }
 
-class Run {
+class RankTrial {
  public:
-  Run(const CaseData& data, const RanksOptions& options, MPI_Comm comm)
+  RankTrial(const CaseData& data, const RanksOptions& options, MPI_Comm comm)
       : data_(data), options_(options), comm_(comm), problem_(data.one.problem) {
     sources_ = share_of(options.deal, problem_.m.value_or(0), rank_of(comm), size_of(comm));
     targets_ = share_of(options.deal, problem_.k.value_or(0), rank_of(comm), size_of(comm));
@@ -126,7 +126,7 @@ std::string cannot_split(const SoakCase& one) {
 RanksOutcome run_on_ranks(const CaseData& data, const RanksOptions& options, MPI_Comm comm) {
   RanksOutcome outcome;
   try {
-    Run(data, options, comm).run(outcome);
+    RankTrial(data, options, comm).run(outcome);
   } catch (const Error& error) {
     outcome.status = error.status();
     outcome.message = error.what();

@@ -2,7 +2,8 @@
 //
 //   nufft:type=1,n=24x31,m=700,prec=f32,tol=3.4e-6,batch=4 adjoint order=fft distinct at=borders threads=2 seed=91
 //
-// The words after the token may have any order; defaults are left out.
+// The words after the token may have any order; defaults are left out. vary.cpp draws variations of a case, typed.cpp
+// spells its token as people may.
 #pragma once
 
 #include <cstdint>

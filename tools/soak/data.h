@@ -1,4 +1,4 @@
-// The arrays of a case as a caller would hold them on the host, and the expected results.
+// The arrays of a case as a caller would hold them on the host, and the expected results (reference.cpp).
 #pragma once
 
 #include <array>

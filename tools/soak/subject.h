@@ -1,4 +1,5 @@
-// What a case is tried on: a transform of the library, or one behind the functions of a drop-in library.
+// What a case is tried on: a transform of the library, or one behind the functions of a drop-in library
+// (dropin.cpp).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // The child process in which cases are tried, so that a crash or a hang becomes a finding and does not end the hunt.
+// worker_main.cpp is what it runs.
 //
 // The parent starts `fourtune soak --worker` and exchanges lines of JSON with it (tuner/worker/child_process.h):
 //   {"op":"hello"}                                  -> {"device":name}

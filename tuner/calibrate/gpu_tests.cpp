@@ -63,9 +63,10 @@ generator::GpuProgram program_of(generator::KernelSource kernel, std::int64_t bl
 constexpr BufferRef kFirst{BufferRef::Where::first, 0, 0}, kSecond{BufferRef::Where::second, 0, 0};
 
 // One program on two arrays.
-class Run {
+class TimedProgram {
  public:
-  Run(std::shared_ptr<Bench> bench, const generator::GpuProgram& program, std::int64_t first, std::int64_t second)
+  TimedProgram(std::shared_ptr<Bench> bench, const generator::GpuProgram& program, std::int64_t first,
+               std::int64_t second)
       : bench_(std::move(bench)),
         number_(bench_->programs.add(program)),
         first_(*bench_->memory, static_cast<std::size_t>(first)),
@@ -104,7 +105,7 @@ class Run {
 };
 
 // After the check has run on cleared arrays, `run` may be repeated on what it left.
-RateTest test_of(const std::shared_ptr<Run>& run, double amount, std::function<void()> check) {
+RateTest test_of(const std::shared_ptr<TimedProgram>& run, double amount, std::function<void()> check) {
   RateTest test;
   test.amount = amount;
   test.work.run = [run](int count) { run->seconds(count); };
@@ -119,7 +120,7 @@ RateTest test_of(const std::shared_ptr<Run>& run, double amount, std::function<v
 template <class T>
 RateTest multiply_adds(const std::shared_ptr<Bench>& bench, const Amounts& amounts) {
   const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-  const auto run = std::make_shared<Run>(
+  const auto run = std::make_shared<TimedProgram>(
       bench,
       program_of(multiply_add_kernel(precision), amounts.blocks, {kFirst, static_cast<T>(1), amounts.multiply_steps}),
       amounts.threads() * static_cast<std::int64_t>(sizeof(T)), 0);
@@ -134,10 +135,11 @@ RateTest multiply_adds(const std::shared_ptr<Bench>& bench, const Amounts& amoun
 
 RateTest shared(const std::shared_ptr<Bench>& bench, const Amounts& amounts, bool stores) {
   const std::int64_t steps = amounts.shared_steps;
-  const auto run = std::make_shared<Run>(bench,
-                                         program_of(stores ? shared_store_kernel() : shared_load_kernel(),
-                                                    amounts.blocks, {kFirst, steps, std::int64_t{kernel_threads}}),
-                                         amounts.threads() * static_cast<std::int64_t>(sizeof(std::uint32_t)), 0);
+  const auto run =
+      std::make_shared<TimedProgram>(bench,
+                                     program_of(stores ? shared_store_kernel() : shared_load_kernel(), amounts.blocks,
+                                                {kFirst, steps, std::int64_t{kernel_threads}}),
+                                     amounts.threads() * static_cast<std::int64_t>(sizeof(std::uint32_t)), 0);
   return test_of(run, static_cast<double>(16 * steps * amounts.threads()), [run, steps, stores] {
     run->once();
     const auto sums = run->download<std::uint32_t>();
@@ -153,7 +155,7 @@ RateTest shared(const std::shared_ptr<Bench>& bench, const Amounts& amounts, boo
 
 RateTest copies(const std::shared_ptr<Bench>& bench, const Amounts& amounts, std::int64_t bytes, std::int64_t repeats) {
   const std::int64_t count = bytes / 16;
-  const auto run = std::make_shared<Run>(
+  const auto run = std::make_shared<TimedProgram>(
       bench, program_of(copy_kernel(), amounts.blocks, {kFirst, kSecond, count, repeats}), 16 * count, 16 * count);
   return test_of(run, static_cast<double>(32 * count * repeats), [run, count] {
     std::vector<std::uint32_t> values(static_cast<std::size_t>(4 * count));
@@ -167,7 +169,7 @@ RateTest copies(const std::shared_ptr<Bench>& bench, const Amounts& amounts, std
 template <class T>
 RateTest atomics(const std::shared_ptr<Bench>& bench, const Amounts& amounts) {
   const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-  const auto run = std::make_shared<Run>(
+  const auto run = std::make_shared<TimedProgram>(
       bench, program_of(atomic_kernel(precision), amounts.blocks, {kFirst, amounts.words - 1, amounts.atomic_steps}),
       amounts.words * static_cast<std::int64_t>(sizeof(T)), 0);
   const std::int64_t all = amounts.threads() * amounts.atomic_steps;
@@ -184,7 +186,7 @@ RateTest atomics(const std::shared_ptr<Bench>& bench, const Amounts& amounts) {
 
 RateTest launches(const std::shared_ptr<Bench>& bench, const Amounts& amounts) {
   // A block for each multiprocessor, as the smallest kernels of transforms have.
-  const auto run = std::make_shared<Run>(
+  const auto run = std::make_shared<TimedProgram>(
       bench, program_of(counting_kernel(), std::max<std::int64_t>(1, amounts.blocks / 8), {kFirst}, amounts.launches),
       16, 0);
   return test_of(run, static_cast<double>(amounts.launches), [run, amounts] {

@@ -121,7 +121,7 @@ void compare_with_host(const NufftSums<T>& job, ComplexSpan found, std::uint64_t
 struct DeviceSums::Impl {
   enum Slot { x, y, z, table, parts, slots };
   runtime::gpu::Runner runner;
-  runtime::gpu::Part part;
+  runtime::gpu::BoundLaunches part;
   bool always = false;  // not only where it pays
   std::uint64_t calls = 0;
   std::string why;
@@ -164,7 +164,7 @@ struct DeviceSums::Impl {
     runner.reserve(parts, bytes(sums), "direct sums");
     runner.change(part, program(job, groups, shares, most_turns / std::max(1.0, largest(turns))));
     runtime::gpu::Queue& queue = runner.queue();
-    runtime::gpu::Run run(queue, nullptr);
+    runtime::gpu::LaunchScope run(queue, nullptr);
     const std::int64_t real = sizeof(T);
     std::byte* const values =
         queue.open(const_cast<void*>(at.values), 2 * real * job.terms(), Access::in, "the input of direct sums");

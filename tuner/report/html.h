@@ -1,4 +1,5 @@
-// A report as one page of HTML: no scripts, nothing from elsewhere, every text of the database escaped.
+// A report as one page of HTML: no scripts, nothing from elsewhere, every text of the database escaped. Charts:
+// html_charts.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The contents of the database as rows for people and programs: winners, runner-ups and gains.
+// The contents of the database as rows for people and programs: winners, runner-ups and gains. report_format.cpp prints
+// them.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,7 @@
 //
 // Strategies know nothing of plans, clocks or databases: a space consists of coordinates and model estimates, and an
 // observation is a time or a failure. Their quality can therefore be tested offline by replaying recorded spaces
-// (replay.h).
+// (replay.h). Each is in a source of its name: ordered.cpp, local.cpp, genetic.cpp, surrogate.cpp, portfolio.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A tuning session: it takes problems and a budget and writes verdicts to the database. Start reading the tuner in
-// session.cpp.
+// session.cpp. speed.cpp and step.cpp have the functions of units and names below.
 //
 // Promises
 // 1. Every measurement is recorded in the database before the next one starts. Killing the process at any instant loses

@@ -1,4 +1,5 @@
 // The child process in which candidates run, so that a crash or a hang costs a process and not the session.
+// worker_main.cpp is what it runs.
 //
 // The parent starts `fourtune worker` and exchanges lines of JSON with it over a socket (descriptor 3 in the child; its
 // standard output stays free, because libraries may print there). Each request has one answer:

@@ -124,14 +124,14 @@ std::int64_t Kernels::large_bytes(std::int64_t m, std::int64_t points) const {
   return l.final ? 0 : padded(points * l.staged);
 }
 
-std::int64_t Kernels::least_late_bytes(std::int64_t m, const LargeBins& large) const {
+std::int64_t Kernels::least_large_scratch(std::int64_t m, const LargeBins& large) const {
   return large_bytes(m, std::min(large.points, large.largest + ceil_div(large.points, kMostBatches)));
 }
 
 // Batches are launches that are made anew in every set_points: with copies of a quarter of the points 1.8 M clustered
 // ones took 693 us and 3.3 M radial ones 554 us, where 239 and 284 do with room for all (H100).
-std::int64_t Kernels::late_bytes(std::int64_t m, const LargeBins& large) const {
-  return std::min(large_bytes(m, large.points), std::max(least_late_bytes(m, large), kFullBatch));
+std::int64_t Kernels::large_scratch(std::int64_t m, const LargeBins& large) const {
+  return std::min(large_bytes(m, large.points), std::max(least_large_scratch(m, large), kFullBatch));
 }
 
 void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
@@ -151,8 +151,8 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
   }
 }
 
-void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
-                         std::int64_t scratch, bool tasks) const {
+void Kernels::emit_large_bins(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
+                              std::int64_t scratch, bool tasks) const {
   SortLaunches out{*this, program, {}};
   const std::int64_t capacity = scratch / bins_.levels(m).staged;
   const std::int64_t step = capacity >= large.points ? large.points : capacity - large.largest;

@@ -17,8 +17,8 @@ namespace fourtune::generator::gpu_nufft {
 namespace {
 
 // The frequency of element i of an array of modes.
-std::int64_t frequency(std::int64_t i, std::int64_t modes, fft::Window::Kind order) {
-  if (order == fft::Window::Kind::centred) return i - modes / 2;
+std::int64_t frequency(std::int64_t i, std::int64_t modes, fft::Pruning::Kind order) {
+  if (order == fft::Pruning::Kind::centred) return i - modes / 2;
   return i < (modes + 1) / 2 ? i : i - modes;
 }
 
@@ -37,7 +37,7 @@ std::vector<std::byte> packed(const std::vector<double>& values, Precision preci
 }  // namespace
 
 std::vector<double> deconvolution_factors(const Window& window, std::int64_t fine, std::int64_t modes,
-                                          fft::Window::Kind order) {
+                                          fft::Pruning::Kind order) {
   const auto table =
       window.fourier_table(2 * std::numbers::pi / static_cast<double>(fine), static_cast<long>(modes / 2 + 1));
   std::vector<double> factors(at(modes));
@@ -115,13 +115,13 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
   options.device = spec.device;
   for (int d = 0; d < spec.dim; ++d) {
     fft::DimensionHooks& hooks = options.hooks[at(d)];
-    fft::Window window;
+    fft::Pruning window;
     window.kind = spec.order;
     window.kept = spec.modes[at(d)];
     (to_modes ? hooks.output : hooks.input) = window;
     (to_modes ? hooks.output_factors : hooks.input_factors) = spec.factors[at(d)];
     if (spec.held[at(d)] == 0 || spec.held[at(d)] == spec.fine[at(d)]) continue;
-    window.kind = fft::Window::Kind::centred;
+    window.kind = fft::Pruning::Kind::centred;
     window.kept = spec.held[at(d)];
     (to_modes ? hooks.input : hooks.output) = window;
   }
@@ -168,7 +168,7 @@ GpuProgram slab_lines(const SlabLines& spec, bool to_modes) {
   const ArrayLayout modes{{1, spec.modes_stride}, spec.modes * spec.modes_stride};
   const ArrayLayout fine{{1, spec.fine_stride}, spec.fine * spec.fine_stride};
   options.input = to_modes ? fine : modes, options.output = to_modes ? modes : fine;
-  fft::Window window;
+  fft::Pruning window;
   window.kind = spec.order;
   window.kept = spec.modes;
   (to_modes ? options.input_ranks : options.output_ranks) = spec.ranks;
@@ -196,7 +196,7 @@ GpuProgram grid_copy(const GridFft& spec, bool to_modes) {
                              spec.precision == Precision::f32 ? "f32" : "f64");
   source.text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n#define MODES_ENTRY {1}\n#define MODES_PAD {2}\n",
                             spec.precision == Precision::f32 ? "float" : "double", source.entry, to_modes ? 0 : 1) +
-                fmt::format("#define MODES_CENTRED {}\n", spec.order == fft::Window::Kind::centred ? 1 : 0) +
+                fmt::format("#define MODES_CENTRED {}\n", spec.order == fft::Pruning::Kind::centred ? 1 : 0) +
                 constants + launch_order_text + nufft_modes_text;
   source.block = {256, 1, 1};
   program.kernels.push_back(std::move(source));

@@ -23,9 +23,9 @@ struct GridFft {
   Precision precision = Precision::f32;
   int sign = -1;
   std::int64_t batch = 1;
-  std::array<std::int64_t, 3> modes{1, 1, 1};            // frequencies that are kept
-  std::array<std::int64_t, 3> fine{1, 1, 1};             // length of the transform
-  fft::Window::Kind order = fft::Window::Kind::centred;  // order of the modes: centred or wrapped
+  std::array<std::int64_t, 3> modes{1, 1, 1};              // frequencies that are kept
+  std::array<std::int64_t, 3> fine{1, 1, 1};               // length of the transform
+  fft::Pruning::Kind order = fft::Pruning::Kind::centred;  // order of the modes: centred or wrapped
   // Cells that the array holds around position 0, which is cell held/2; 0 or as many as fine: all cells, position 0
   // first.
   std::array<std::int64_t, 3> held{0, 0, 0};
@@ -46,12 +46,12 @@ struct GridFft {
 struct SlabLines {
   Precision precision = Precision::f32;
   int sign = -1;
-  std::int64_t count = 1;                                // lines of a launch
-  std::int64_t modes = 1, fine = 1;                      // positions that are kept, and those of the transform
-  std::int64_t modes_stride = 1, fine_stride = 1;        // elements from a position to the next
-  fft::Window::Kind order = fft::Window::Kind::centred;  // of the modes
-  std::vector<double> factors;                           // one per mode
-  std::optional<fft::RankArrays> ranks;                  // the array of cells is one of several ranks
+  std::int64_t count = 1;                                  // lines of a launch
+  std::int64_t modes = 1, fine = 1;                        // positions that are kept, and those of the transform
+  std::int64_t modes_stride = 1, fine_stride = 1;          // elements from a position to the next
+  fft::Pruning::Kind order = fft::Pruning::Kind::centred;  // of the modes
+  std::vector<double> factors;                             // one per mode
+  std::optional<fft::RankArrays> ranks;                    // the array of cells is one of several ranks
   DeviceTraits device = *known_device("h200");
 };
 // From the first to the second array: grid -> modes (to_modes) or modes -> grid. Throws Error{unsupported}.
@@ -59,7 +59,7 @@ GpuProgram slab_lines(const SlabLines& spec, bool to_modes);
 
 // Deconvolution factors 1 / phihat(2 pi k / fine) of all modes, in the order of their array.
 std::vector<double> deconvolution_factors(const Window& window, std::int64_t fine, std::int64_t modes,
-                                          fft::Window::Kind order);
+                                          fft::Pruning::Kind order);
 
 // Returns the program grid -> modes (to_modes) or modes -> grid, from the first to the second array. The family must
 // not be cufft. The notation of an interleaved plan describes the fine grid; all its kernels except the last write

@@ -95,19 +95,19 @@ class Kernels {
   // Bytes of scratch for `points` points in large coarse bins, out of m points; 0: none is needed. All points can be in
   // such bins.
   std::int64_t large_bytes(std::int64_t m, std::int64_t points) const;
-  // Bytes of scratch for emit_large: enough for all points of large coarse bins or, where that is a lot, for batches of
-  // them. The smallest usable size is for eight batches.
-  std::int64_t late_bytes(std::int64_t m, const LargeBins& large) const;
-  std::int64_t least_late_bytes(std::int64_t m, const LargeBins& large) const;
+  // Bytes of scratch for emit_large_bins: enough for all points of large coarse bins or, where that is a lot, for
+  // batches of them. The smallest usable size is for eight batches.
+  std::int64_t large_scratch(std::int64_t m, const LargeBins& large) const;
+  std::int64_t least_large_scratch(std::int64_t m, const LargeBins& large) const;
   // Each function appends the stage's kernels (each once) and launches. All transforms have the same points. scratch:
   // number of bytes available; with 0 there are no kernels for large coarse bins. If points of such bins need more,
-  // they stay unsorted, and emit_large must follow with at least least_late_bytes; everything else is complete. tasks:
-  // also lists the subproblems, for families that work by them; emit_tasks can do that later.
+  // they stay unsorted, and emit_large_bins must follow with at least least_large_scratch; everything else is complete.
+  // tasks: also lists the subproblems, for families that work by them; emit_tasks can do that later.
   // start: the slab's first cell in the whole grid (Shape::period).
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
                  std::int64_t scratch, bool tasks = true, std::int64_t start = 0) const;
-  void emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
-                  std::int64_t scratch, bool tasks = true) const;
+  void emit_large_bins(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
+                       std::int64_t scratch, bool tasks = true) const;
   void emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const;
   void emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const;
   void emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,

@@ -137,7 +137,7 @@ class Writer {
     return text + "\n";
   }
 
-  std::string word(const BufferRef& ref, const Standalone::Part& part) {
+  std::string word(const BufferRef& ref, const Standalone::Step& part) {
     const std::string offset = ref.byte_offset ? fmt::format(", {}ll", ref.byte_offset) : "";
     const std::string only = ref.byte_offset ? fmt::format("{}ll", ref.byte_offset) : "";
     switch (ref.where) {
@@ -154,7 +154,7 @@ class Writer {
     return fmt::format("table({}{})", table_of(bytes, part.tables), offset);
   }
 
-  std::string argument(const LaunchArgument& argument, const Standalone::Part& part) {
+  std::string argument(const LaunchArgument& argument, const Standalone::Step& part) {
     const auto one = [&](const auto& value) -> std::string {
       using T = std::decay_t<decltype(value)>;
       if constexpr (std::is_same_v<T, BufferRef>)
@@ -177,9 +177,9 @@ class Writer {
     return "{" + words + "}";
   }
 
-  std::string list(const char* name, const std::vector<Standalone::Part>& parts) {
+  std::string list(const char* name, const std::vector<Standalone::Step>& parts) {
     std::string text = fmt::format("static const std::vector<Launch> {} = {{\n", name);
-    for (const Standalone::Part& part : parts)
+    for (const Standalone::Step& part : parts)
       for (const Launch& launch : part.program.launches) {
         const KernelSource& source = part.program.kernels[static_cast<std::size_t>(launch.kernel)];
         const auto number = static_cast<std::size_t>(number_of(source));

@@ -19,7 +19,7 @@ struct Standalone {
     std::int64_t bytes = 0;  // 0: the coordinates of points, or unused
     int same_as = -1;        // uses the memory of that slot
   };
-  struct Part {
+  struct Step {
     GpuProgram program;
     Precision tables;  // of the numbers in its constants
   };
@@ -31,8 +31,8 @@ struct Standalone {
   int words = -1;           // type 3: slot of the extents
   // Type 3: the box of sources and targets (x, y, z, s, t, u) for which the grids are made.
   std::array<double, 6> low{}, high{};
-  std::vector<Part> extents, set_points;       // extents: type 3, before the points are used
-  std::array<std::vector<Part>, 2> execute;    // a full chunk of transforms, and the last, smaller one
+  std::vector<Step> extents, set_points;       // extents: type 3, before the points are used
+  std::array<std::vector<Step>, 2> execute;    // a full chunk of transforms, and the last, smaller one
   std::int64_t chunk = 1;                      // transforms in a full chunk
   std::int64_t point_values = 0, results = 0;  // of one transform: m, and modes or k
 };

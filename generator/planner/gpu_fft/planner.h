@@ -1,4 +1,5 @@
-// Plans for uniform transforms on GPUs: candidates.cpp lists them, cost.cpp has their floors and estimates.
+// Plans for uniform transforms on GPUs: candidates.cpp lists them, cost.cpp has their floors and estimates,
+// default_plan.cpp chooses the one that runs untuned.
 #pragma once
 
 #include <string>

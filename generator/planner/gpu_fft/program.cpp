@@ -36,23 +36,25 @@ bool output_may_hold(const fft::EmitOptions& options) {
   return options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
 }
 
-bool fits(const GpuProgram& program, const DeviceTraits& traits) {
-  return traits.shared_per_block <= 0 ||
-         std::all_of(program.kernels.begin(), program.kernels.end(),
-                     [&](const KernelSource& kernel) { return kernel.shared_bytes <= traits.shared_per_block; });
+bool fits(const fft::AnySizePasses& passes, const DeviceTraits& traits) {
+  return traits.shared_per_block <= 0 || fft::block_bytes(passes) <= traits.shared_per_block;
 }
 
-// A program made of plans that nobody tuned.
-GpuProgram plain_program(fft::EmitOptions options, const DeviceTraits& traits) {
+// The passes of a program that nobody tuned.
+fft::AnySizePasses plain_passes(fft::EmitOptions options, const DeviceTraits& traits) {
   options.device = traits;
-  GpuProgram program = fft::emit_any_size(options);
-  if (program.launches.empty()) throw Error(Status::unsupported, "fft=plain: a transform of one value has no kernel");
-  if (fits(program, traits)) return program;
+  fft::AnySizePasses passes = fft::any_size_passes(options);
+  if (passes.program.passes.empty())
+    throw Error(Status::unsupported, "fft=plain: a transform of one value has no kernel");
+  if (fits(passes, traits)) return passes;
   for (const std::int64_t n : options.n)
     if (!fft::has_codelets(n))
       throw Error(Status::unsupported,
                   fmt::format("fft=plain: length {} needs more shared memory than a block of {} has", n, traits.name));
-  return fft::emit_program(fft::fitted_plan(options, traits), options);
+  return {fft::plan_passes(fft::fitted_plan(options, traits), options), options, std::nullopt};
+}
+GpuProgram plain_program(const fft::EmitOptions& options, const DeviceTraits& traits) {
+  return fft::emit_any_size(plain_passes(options, traits));
 }
 
 }  // namespace
@@ -120,11 +122,11 @@ GpuProgram gpu_fft_ranks_lines_program(const Problem& problem, int dimension, co
   fft::EmitOptions options = emit_options(problem);
   options.device = traits;
   options.input_ranks = ranks.input, options.output_ranks = ranks.output;
-  GpuProgram program = fft::emit_one_dimension(options, dimension);
-  if (!fits(program, traits))
+  const fft::AnySizePasses passes = fft::one_dimension_passes(options, dimension);
+  if (!fits(passes, traits))
     throw Error(Status::unsupported, fmt::format("lines of {} values need more shared memory than a block of {} has",
                                                  problem.n[dimension], traits.name));
-  return program;
+  return fft::emit_any_size(passes);
 }
 
 GpuProgram gpu_fft_ranks_program(const Problem& problem, bool weighted, const RankPorts& ranks,
@@ -143,8 +145,9 @@ GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& t
 
 namespace {
 
-std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, const DeviceTraits& traits,
-                                     bool tables) {
+// The passes of a plan; nullopt: the device's FFT library (cufft) runs it. Throws as gpu_fft_program does.
+std::optional<fft::AnySizePasses> passes_of(const Problem& problem, const Plan& plan, const DeviceTraits& traits,
+                                            bool tables) {
   if (problem.kind != Kind::fft) throw Error(Status::invalid_plan, "this plan is of a uniform transform");
   if (!is_gpu(plan.backend))
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for a GPU");
@@ -158,7 +161,7 @@ std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, c
       return std::nullopt;
     case GpuFftFamily::plain:
       options.tables = tables;
-      return plain_program(options, traits);
+      return plain_passes(options, traits);
     case GpuFftFamily::interleaved:
       break;
   }
@@ -169,17 +172,20 @@ std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, c
   options.device = traits;
   if (const std::string why = why_not_emitted(notation, options); !why.empty())
     throw Error(Status::invalid_plan, "fft: " + why);
-  return fft::emit_program(notation, options);
+  return fft::AnySizePasses{fft::plan_passes(notation, options), options, std::nullopt};
 }
 
 }  // namespace
 
 std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits) {
-  return program_of(problem, plan, traits, true);
+  const std::optional<fft::AnySizePasses> passes = passes_of(problem, plan, traits, true);
+  return passes ? std::optional(fft::emit_any_size(*passes)) : std::nullopt;
 }
 
 void check_gpu_fft(const Problem& problem, const Plan& plan, const DeviceTraits& traits) {
-  program_of(problem, plan, traits, false);
+  const std::optional<fft::AnySizePasses> passes = passes_of(problem, plan, traits, false);
+  if (!passes) return;
+  if (const std::string why = fft::why_not_written(*passes); !why.empty()) throw Error(Status::invalid_plan, why);
 }
 
 }  // namespace fourtune::generator

@@ -22,9 +22,9 @@ using nufft::Spread;
 // for 4.2 M points, padded bins are faster (H200).
 constexpr double kFairlyMany = 5e5;
 // Points that crowd some bins are sorted in one level up to so many: by a staging, if the grid has room for it and they
-// are not few, or straight to their places; clusters up to so many (H100).
-constexpr std::int64_t kFewCrowded = 600'000, kCrowdedScattered = 2'000'000, kCrowdedStaged = 4'000'000;
-constexpr std::int64_t kFewClustered = 1'000'000;
+// are not few, or straight to their places; clusters up to so many. Measured on an H100, which has as many
+// multiprocessors as an H200 (Shape::filling).
+constexpr double kFewCrowded = 6e5, kCrowdedScattered = 2e6, kCrowdedStaged = 4e6, kFewClustered = 1e6;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
@@ -236,15 +236,16 @@ GpuPointsChoice sortable(const GpuPointsChoice& choice, const Shape& shape, std:
 GpuPointsChoice for_crowds(const GpuPointsChoice& choice, const Shape& shape, std::int64_t m, PointClass points) {
   GpuPointsChoice out = choice;
   if (points == PointClass::uniform || points == PointClass::recorded) return out;
-  if (points == PointClass::cluster && m > kFewClustered) return out;
+  const auto more_than = [&](double limit) { return static_cast<double>(m) > shape.filling(limit); };
+  if (points == PointClass::cluster && more_than(kFewClustered)) return out;
   for (Parameters* with : {&out.spread_with, &out.interp_with}) {
-    if (with->placement != Placement::two_level || with->segment > 0 || m > kCrowdedStaged) continue;
+    if (with->placement != Placement::two_level || with->segment > 0 || more_than(kCrowdedStaged)) continue;
     const nufft::Bins bins(shape, *with);
     if (bins.levels(m).final) continue;  // that is one level
     const std::int64_t staged = bins.layout().bytes(m) + 4 * m, grid = shape.cells() * 2 * shape.real_bytes();
-    if (m > kFewCrowded && staged <= grid)
+    if (more_than(kFewCrowded) && staged <= grid)
       with->placement = Placement::staged;
-    else if (m <= kCrowdedScattered)
+    else if (!more_than(kCrowdedScattered))
       with->placement = Placement::scatter;
   }
   return out;

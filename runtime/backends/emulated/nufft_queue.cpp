@@ -73,7 +73,7 @@ class EmulatedQueue final : public gpu::Queue {
     return opened.memory.data();
   }
   void launch(int kernel, const generator::Extent3& grid, gpu::LaunchArguments& arguments) override {
-    Loaded& loaded = modules_[static_cast<std::size_t>(kernel)];
+    LoadedModule& loaded = modules_[static_cast<std::size_t>(kernel)];
     engine_->launch(*loaded.module, loaded.source, grid, arguments.pointers().data());
   }
   void read(void* host, const std::byte* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
@@ -95,7 +95,7 @@ class EmulatedQueue final : public gpu::Queue {
 
  private:
   friend class EmulatedMemory;
-  struct Loaded {
+  struct LoadedModule {
     generator::KernelSource source;
     std::unique_ptr<Module> module;
   };
@@ -127,7 +127,7 @@ class EmulatedQueue final : public gpu::Queue {
   RunOptions options_;
   const DeviceTraits traits_ = emulated_traits();
   std::vector<EmulatedMemory*> live_;
-  std::vector<Loaded> modules_;
+  std::vector<LoadedModule> modules_;
   OpenedList opened_;
   std::optional<Engine> engine_;
   std::vector<std::chrono::steady_clock::time_point> marks_;

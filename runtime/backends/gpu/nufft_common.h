@@ -18,8 +18,8 @@ inline generator::BufferRef slot_ref(int slot, std::int64_t byte_offset = 0) {
 inline const generator::BufferRef kFirst{generator::BufferRef::Where::first, 0, 0};
 inline const generator::BufferRef kSecond{generator::BufferRef::Where::second, 0, 0};
 
-inline generator::fft::Window::Kind order_of(ModeOrder order) {
-  return order == ModeOrder::centred ? generator::fft::Window::Kind::centred : generator::fft::Window::Kind::wrapped;
+inline generator::fft::Pruning::Kind order_of(ModeOrder order) {
+  return order == ModeOrder::centred ? generator::fft::Pruning::Kind::centred : generator::fft::Pruning::Kind::wrapped;
 }
 
 // The product of the sizes. Throws Error{size_overflow}, naming `what`.

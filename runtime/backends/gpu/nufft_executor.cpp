@@ -57,7 +57,7 @@ class Type12Executor final : public Executor {
     check_alignment(first, programs_.complex_bytes(), "execute: point_values");
     check_alignment(second, programs_.complex_bytes(), "execute: mode_values");
     runner_.begin_execute();
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     std::byte* values = runner_.queue().open(first, problem_.batch * count_ * programs_.complex_bytes(),
                                              to_modes ? Access::in : Access::out, "point_values");
     std::byte* modes = runner_.queue().open(second, problem_.batch * programs_.modes() * programs_.complex_bytes(),
@@ -76,7 +76,7 @@ class Type12Executor final : public Executor {
     use.held = runner_.held() + sort_.bytes();
     for (const Direction& direction : directions_)
       for (const auto& parts : direction.fft)
-        for (const Part& part : parts) use.held += part.bytes();
+        for (const BoundLaunches& part : parts) use.held += part.bytes();
     use.needed = use.held;
     if (count_ >= 0) return use;
     const std::int64_t m = problem_.m.value_or(0);
@@ -102,9 +102,9 @@ class Type12Executor final : public Executor {
   // The parts that run for one direction; [1] is for the last, smaller chunk.
   struct Direction {
     bool made = false, to_modes = false;
-    std::array<Part, 2> points;
-    Part bounds;  // what comes before `points` where slabs agree on bounds
-    std::array<std::vector<Part>, 2> fft;
+    std::array<BoundLaunches, 2> points;
+    BoundLaunches bounds;  // what comes before `points` where slabs agree on bounds
+    std::array<std::vector<BoundLaunches>, 2> fft;
   };
 
   // Rehearses the launches of execute while the device sorts.
@@ -130,7 +130,7 @@ class Type12Executor final : public Executor {
                 *to = modes + b * programs_.modes() * programs_.complex_bytes();
       if (direction.to_modes && programs_.agrees()) agree_on_bounds(direction, at, to);
       if (direction.to_modes) runner_.launch(direction.points[which], at, to);
-      for (Part& part : direction.fft[which]) runner_.launch(part, at, to);
+      for (BoundLaunches& part : direction.fft[which]) runner_.launch(part, at, to);
       if (!direction.to_modes) runner_.launch(direction.points[which], at, to);
     }
   }
@@ -138,7 +138,7 @@ class Type12Executor final : public Executor {
   // Returns what is known about large coarse bins: nothing if points are not checked, since then there is room for all.
   generator::nufft::LargeBins sort(const PointSet& points) {
     const void* given[] = {points.x, points.y, points.z};
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     std::array<const std::byte*, 3> opened{};
     const std::int64_t bytes = checked_multiply(points.m, programs_.complex_bytes() / 2, "points");
     for (int d = 0; d < problem_.dim; ++d) {
@@ -161,16 +161,16 @@ class Type12Executor final : public Executor {
   // Completes a sort that found more points in large coarse bins than it had room for.
   void sort_large(std::int64_t m, const generator::nufft::LargeBins& large) {
     const std::int64_t before = scratch_bytes();
-    reserve_points(m, programs_.sort_kernels().late_bytes(m, large));
+    reserve_points(m, programs_.sort_kernels().large_scratch(m, large));
     const bool moved = scratch_bytes() != before;
     if (moved) {
       bound_ = -1;
       bind_points(m);
     }
     GpuProgram program;
-    programs_.sort_kernels().emit_large(program, programs_.arrays(), m, large, scratch_bytes(), lists_tasks_);
+    programs_.sort_kernels().emit_large_bins(program, programs_.arrays(), m, large, scratch_bytes(), lists_tasks_);
     runner_.change(late_, program);
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     runner_.launch(late_, nullptr, nullptr);
     runner_.end_stages(true);
     if (moved) rehearse();  // the grid has moved
@@ -190,7 +190,7 @@ class Type12Executor final : public Executor {
       programs_.sort_kernels().emit_tasks(program, programs_.arrays(), count_);
       runner_.change(late_, program);
       runner_.begin_execute();
-      Run run(runner_.queue(), stream_);
+      LaunchScope run(runner_.queue(), stream_);
       runner_.launch(late_, nullptr, nullptr);
       runner_.end_stages(true);
       run.complete();
@@ -311,7 +311,7 @@ class Type12Executor final : public Executor {
       for (std::size_t i = 0; i < 2; ++i) {
         runner_.bind(direction.points[i]);
         runner_.bind(direction.bounds);
-        for (Part& part : direction.fft[i]) runner_.bind(part);
+        for (BoundLaunches& part : direction.fft[i]) runner_.bind(part);
       }
   }
 
@@ -325,7 +325,7 @@ class Type12Executor final : public Executor {
   std::int64_t count_ = -1;              // number of points; -1: not set
   std::int64_t bound_ = -1;              // number of points for which the launches are made
   bool lists_tasks_ = false;             // sorts list subproblems, because a direction made so far needs them
-  Part sort_, late_;                     // late_: work left over by a sort
+  BoundLaunches sort_, late_;            // late_: work left over by a sort
   std::array<Direction, 2> directions_;  // forward, adjoint
   mutable std::vector<StageTime> times_;
 };

@@ -72,12 +72,12 @@ class Queue {
 };
 
 // Calls begin, and end when destroyed.
-class Run {
+class LaunchScope {
  public:
-  Run(Queue& queue, void* stream) : queue_(queue) { queue_.begin(stream); }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-  ~Run() { queue_.end(completed_); }
+  LaunchScope(Queue& queue, void* stream) : queue_(queue) { queue_.begin(stream); }
+  LaunchScope(const LaunchScope&) = delete;
+  LaunchScope& operator=(const LaunchScope&) = delete;
+  ~LaunchScope() { queue_.end(completed_); }
   // Call this when everything is launched. Throws what launching throws.
   void complete() {
     queue_.flush();

@@ -9,7 +9,7 @@ using generator::BufferRef;
 using generator::GpuProgram;
 using generator::Launch;
 
-std::int64_t Part::bytes() const {
+std::int64_t BoundLaunches::bytes() const {
   std::int64_t bytes = library_ ? library_->bytes() : 0;
   for (const auto& table : constants_) bytes += table->bytes;
   return bytes;
@@ -90,8 +90,8 @@ void Runner::preload(const std::vector<const GpuProgram*>& programs) {
   load(sources);
 }
 
-Part Runner::make(const GpuProgram& program) {
-  Part part;
+BoundLaunches Runner::make(const GpuProgram& program) {
+  BoundLaunches part;
   change(part, program);
   for (const auto& table : program.constants) {
     part.constants_.push_back(
@@ -102,14 +102,14 @@ Part Runner::make(const GpuProgram& program) {
   return part;
 }
 
-Part Runner::make_library(const Problem& problem, int slot) {
-  Part part;
+BoundLaunches Runner::make_library(const Problem& problem, int slot) {
+  BoundLaunches part;
   part.library_ = queue_->library_fft(problem);
   part.slot_ = slot;
   return part;
 }
 
-void Runner::change(Part& part, const GpuProgram& program) {
+void Runner::change(BoundLaunches& part, const GpuProgram& program) {
   part.kernels_ = load(program.kernels);
   part.launches_ = program.launches;
   part.entries_.clear();
@@ -117,7 +117,7 @@ void Runner::change(Part& part, const GpuProgram& program) {
   part.bound_ = 0;
 }
 
-void Runner::bind(Part& part, bool always) {
+void Runner::bind(BoundLaunches& part, bool always) {
   if (part.bound_ == epoch_ && !always) return;
   part.arguments_.clear();
   for (const Launch& launch : part.launches_)
@@ -128,7 +128,7 @@ void Runner::bind(Part& part, bool always) {
   part.bound_ = epoch_;
 }
 
-void Runner::launch(Part& part, std::byte* first, std::byte* second) {
+void Runner::launch(BoundLaunches& part, std::byte* first, std::byte* second) {
   if (part.library_) {
     mark("fft", nullptr, nullptr);
     part.library_->run(data(part.slot_));

@@ -17,7 +17,7 @@
 namespace fourtune::runtime::gpu {
 
 // Launches with loaded kernels, or a library's transform on one slot.
-class Part {
+class BoundLaunches {
  public:
   std::int64_t bytes() const;  // size of tables and of the library's work area
 
@@ -59,15 +59,15 @@ class Runner {
   // Loads the kernels of all programs at once, so that they are compiled in parallel.
   void preload(const std::vector<const generator::GpuProgram*>& programs);
   // Loads kernels that are not loaded yet and uploads the tables.
-  Part make(const generator::GpuProgram& program);
-  Part make_library(const Problem& problem, int slot);
+  BoundLaunches make(const generator::GpuProgram& program);
+  BoundLaunches make_library(const Problem& problem, int slot);
   // Sets the same launches for other point counts: kernels and tables stay.
-  void change(Part& part, const generator::GpuProgram& program);
+  void change(BoundLaunches& part, const generator::GpuProgram& program);
   // Writes the addresses of the part's slots into its arguments if they changed (with `always`, in any case), so that
   // launch allocates nothing.
-  void bind(Part& part, bool always = false);
+  void bind(BoundLaunches& part, bool always = false);
   // Call this within a run.
-  void launch(Part& part, std::byte* first, std::byte* second);
+  void launch(BoundLaunches& part, std::byte* first, std::byte* second);
   // Call this within a run: prepares the launches that launches() makes, so that later runs start them without
   // allocating. Nothing runs.
   template <class Launches>

@@ -52,7 +52,7 @@ class Type3Executor final : public Executor, private Type3Slots {
     check_alignment(first, complex_, "execute: point_values");
     check_alignment(second, complex_, "execute: mode_values");
     runner_.begin_execute();
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     std::byte* values =
         runner_.queue().open(first, problem_.batch * m_ * complex_, adjoint ? Access::out : Access::in, "point_values");
     std::byte* results =
@@ -73,7 +73,7 @@ class Type3Executor final : public Executor, private Type3Slots {
     use.held = runner_.held() + extents_.bytes() + products_.bytes();
     for (const Direction* direction : {&forward_, &adjoint_})
       for (const auto& parts : direction->parts)
-        for (const Part& part : parts) use.held += part.bytes();
+        for (const BoundLaunches& part : parts) use.held += part.bytes();
     use.needed = ready_ ? use.held : std::max(use.held, stages_.estimate_bytes());
     return use;
   }
@@ -92,14 +92,14 @@ class Type3Executor final : public Executor, private Type3Slots {
 
   struct Direction {
     bool made = false;
-    std::array<std::vector<Part>, 2> parts;  // for full chunks, and for the last, smaller one
+    std::array<std::vector<BoundLaunches>, 2> parts;  // for full chunks, and for the last, smaller one
   };
 
   // Call this within a run.
   void launch_all(Direction& direction, std::byte* values, std::byte* results) {
     const std::int64_t chunk = stages_.chunk();
     for (std::int64_t b = 0; b < problem_.batch; b += chunk)
-      for (Part& part : direction.parts[problem_.batch - b < chunk ? 1 : 0])
+      for (BoundLaunches& part : direction.parts[problem_.batch - b < chunk ? 1 : 0])
         runner_.launch(part, values + b * m_ * complex_, results + b * k_ * complex_);
   }
 
@@ -144,7 +144,7 @@ class Type3Executor final : public Executor, private Type3Slots {
   }
 
   Extents seen_by_host() {
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     open_points();
     Extents extents;
     const std::int64_t real = complex_ / 2;
@@ -169,7 +169,7 @@ class Type3Executor final : public Executor, private Type3Slots {
   Extents seen_by_kernel() {
     make_extents();
     runner_.change(extents_, stages_.extents(m_, k_));
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     open_points();
     runner_.bind(extents_, true);
     runner_.launch(extents_, nullptr, nullptr);
@@ -212,9 +212,9 @@ class Type3Executor final : public Executor, private Type3Slots {
     const GpuProgram products = stages_.products();
     if (!std::exchange(products_made_, true)) products_ = runner_.make(products);
     runner_.change(products_, products);
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     open_points();
-    for (Part* part : {&sorts_, &products_}) {
+    for (BoundLaunches* part : {&sorts_, &products_}) {
       runner_.bind(*part, true);
       runner_.launch(*part, nullptr, nullptr);
     }
@@ -246,7 +246,7 @@ class Type3Executor final : public Executor, private Type3Slots {
     for (std::size_t i = 0; i < 2; ++i) {
       direction.parts[i].clear();
       for (const GpuProgram& program : programs[i]) direction.parts[i].push_back(runner_.make(program));
-      for (Part& part : direction.parts[i]) runner_.bind(part);
+      for (BoundLaunches& part : direction.parts[i]) runner_.bind(part);
     }
     direction.made = true;
   }
@@ -260,8 +260,8 @@ class Type3Executor final : public Executor, private Type3Slots {
   bool ready_ = false, products_made_ = false, extents_made_ = false;
   std::optional<Bounds> bounds_;
   std::array<const void*, 6> given_{};
-  Part extents_, sorts_, products_;
-  std::array<Part, 2> empty_;
+  BoundLaunches extents_, sorts_, products_;
+  std::array<BoundLaunches, 2> empty_;
   Direction forward_, adjoint_;
   mutable std::vector<StageTime> times_;
 };

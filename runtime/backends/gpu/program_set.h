@@ -37,7 +37,7 @@ class ProgramSet {
   // for arrays that the kernels need at other addresses.
   void run(int number, const Array& first, const Array& second) {
     Bound& bound = aligned(number, first, second);
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     std::byte* const from = runner_.queue().open(first.at, first.bytes, first.access, "the first array");
     std::byte* const to = runner_.queue().open(second.at, second.bytes, second.access, "the second array");
     runner_.launch(bound.part, from, to);
@@ -54,7 +54,7 @@ class ProgramSet {
   };
   void run(int number, const Array& first, const Array& second, const Ranks& ranks) {
     Bound& bound = aligned(number, first, second);
-    Run run(runner_.queue(), stream_);
+    LaunchScope run(runner_.queue(), stream_);
     std::vector<std::byte*> begins;
     for (std::size_t r = 0; r < ranks.arrays.size(); ++r) {
       const auto& [at, bytes] = ranks.pieces[r];
@@ -81,7 +81,7 @@ class ProgramSet {
  private:
   static constexpr int kSlots = generator::fft::rank_addresses + 1;
   struct Bound {
-    Part part;
+    BoundLaunches part;
     std::array<int, 2> alignment{1, 1};
   };
   // Where a rank holds a piece, the array that it is a piece of may begin outside any memory.

@@ -42,9 +42,9 @@ struct SharedQueue::State {
   int marks = 0;
 };
 
-class SharedQueue::Part final : public Queue {
+class SharedQueue::Handle final : public Queue {
  public:
-  explicit Part(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit Handle(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
   const DeviceTraits& traits() const override { return queue().traits(); }
   std::unique_ptr<QueueMemory> allocate(std::int64_t bytes, const char* name) override {
@@ -110,7 +110,7 @@ SharedQueue::SharedQueue(std::unique_ptr<Queue> queue) : state_(std::make_shared
 }
 SharedQueue::~SharedQueue() = default;
 
-std::unique_ptr<Queue> SharedQueue::share() { return std::make_unique<Part>(state_); }
+std::unique_ptr<Queue> SharedQueue::share() { return std::make_unique<Handle>(state_); }
 
 std::int64_t SharedQueue::counted_twice() const {
   std::int64_t bytes = 0;  // the pool's reference does not belong to an executor

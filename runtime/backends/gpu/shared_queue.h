@@ -21,7 +21,7 @@ class SharedQueue {
 
  private:
   struct State;
-  class Part;
+  class Handle;
   std::shared_ptr<State> state_;
 };
 

@@ -56,26 +56,26 @@ struct Interface {
   int (*destroy)(void*) = nullptr;
 };
 
-struct Loaded : InBothPrecisions<Interface> {
+struct Functions : InBothPrecisions<Interface> {
   const char* version = "";
   Options defaults;
 };
 
-void find_layout(void (*default_opts)(void*), const std::string& path, Loaded& loaded) {
+void find_layout(void (*default_opts)(void*), const std::string& path, Functions& functions) {
   Options second;
-  loaded.defaults.bytes.fill(0xa5);
+  functions.defaults.bytes.fill(0xa5);
   second.bytes.fill(0x5a);
-  default_opts(loaded.defaults.bytes.data());
+  default_opts(functions.defaults.bytes.data());
   default_opts(second.bytes.data());
   std::size_t end = 0;
   for (std::size_t at = 0; at < kGuarded; ++at)
-    if (loaded.defaults.bytes[at] == second.bytes[at]) end = at + 1;
-  const OptionsHead head = loaded.defaults.head();
+    if (functions.defaults.bytes[at] == second.bytes[at]) end = at + 1;
+  const OptionsHead head = functions.defaults.head();
   for (const Layout& layout : kLayouts)
-    if (layout.written == end) loaded.version = layout.version;
+    if (layout.written == end) functions.version = layout.version;
   const bool plausible = head.upsampfac >= 0 && head.upsampfac <= 4 && head.gpu_method >= 0 && head.gpu_method <= 4 &&
                          head.gpu_device_id == 0 && head.gpu_stream == nullptr && head.gpu_spreadinterponly == 0;
-  if (!*loaded.version || !plausible)
+  if (!*functions.version || !plausible)
     throw PeerError(PeerFault::layout_mismatch,
                     fmt::format("{}: its option structure has {} bytes, or defaults, of no known version of cuFINUFFT "
                                 "(2.2 to 2.5)",
@@ -132,8 +132,8 @@ class Pool {
 template <class T>
 class CufinufftContender final : public Contender {
  public:
-  CufinufftContender(const Loaded& loaded, const Problem& problem, int method, double upsampling)
-      : api_(loaded.of<T>()), options_(loaded.defaults) {
+  CufinufftContender(const Functions& functions, const Problem& problem, int method, double upsampling)
+      : api_(functions.of<T>()), options_(functions.defaults) {
     options_.set<std::int32_t>(offsetof(OptionsHead, gpu_method), method);
     options_.set<double>(offsetof(OptionsHead, upsampfac), upsampling);
     check(api_.makeplan(problem.type, problem.dim, problem.n.data(), problem.sign, static_cast<int>(problem.batch),
@@ -174,16 +174,16 @@ class CufinufftPeer final : public PeerLibrary {
     void (*default_opts)(void*) = nullptr;
     find_symbol(library, path, "cufinufft_default_opts", PeerFault::not_cufinufft, "cuFINUFFT 2.2 or later",
                 default_opts);
-    loaded_.single = find_interface<float>(library, path);
-    loaded_.twice = find_interface<double>(library, path);
-    find_layout(default_opts, path, loaded_);
+    functions_.single = find_interface<float>(library, path);
+    functions_.twice = find_interface<double>(library, path);
+    find_layout(default_opts, path, functions_);
   }
   std::string name() const override { return "cufinufft"; }
-  std::string describe() const override { return fmt::format("cuFINUFFT with the options of {}", loaded_.version); }
+  std::string describe() const override { return fmt::format("cuFINUFFT with the options of {}", functions_.version); }
   bool on_device() const override { return true; }
   // The library itself makes the device of its options current.
   void choose_device(int ordinal) override {
-    loaded_.defaults.set<std::int32_t>(offsetof(OptionsHead, gpu_device_id), ordinal);
+    functions_.defaults.set<std::int32_t>(offsetof(OptionsHead, gpu_device_id), ordinal);
   }
   bool does(Kind kind) const override { return kind == Kind::nufft; }
   // The library's spreading methods and oversamplings; method 3 exists for type 1 only.
@@ -199,10 +199,10 @@ class CufinufftPeer final : public PeerLibrary {
  private:
   std::unique_ptr<Contender> make(const Problem& problem, int method, double upsampling) const {
     if (problem.precision == Precision::f32)
-      return std::make_unique<CufinufftContender<float>>(loaded_, problem, method, upsampling);
-    return std::make_unique<CufinufftContender<double>>(loaded_, problem, method, upsampling);
+      return std::make_unique<CufinufftContender<float>>(functions_, problem, method, upsampling);
+    return std::make_unique<CufinufftContender<double>>(functions_, problem, method, upsampling);
   }
-  Loaded loaded_;
+  Functions functions_;
 };
 
 }  // namespace

@@ -235,45 +235,46 @@ std::string find_finufft_version(const std::string& path) {
   return version;
 }
 
-struct FinufftLibrary::Loaded : InBothPrecisions<Interface> {
+struct FinufftLibrary::Functions : InBothPrecisions<Interface> {
   std::string path, version, fft;
   Layout layout{};
   OptionsBuffer defaults;
 };
 
-FinufftLibrary::FinufftLibrary(const std::string& path) : loaded_(std::make_unique<Loaded>()) {
+FinufftLibrary::FinufftLibrary(const std::string& path) : functions_(std::make_unique<Functions>()) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     throw PeerError(PeerFault::missing_file, fmt::format("{}: there is no such file", path));
   // With absolute paths, two builds with the same soname count as two libraries.
-  loaded_->path = std::filesystem::canonical(path).string();
-  void* library = dlopen(loaded_->path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  functions_->path = std::filesystem::canonical(path).string();
+  void* library = dlopen(functions_->path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* reason = dlerror();
     throw PeerError(PeerFault::not_loadable, reason ? reason : path);
   }
-  loaded_->single = find_interface<float>(library, path);
-  loaded_->twice = find_interface<double>(library, path);
-  loaded_->version = find_finufft_version(loaded_->path);
-  loaded_->layout = layout_for(path, loaded_->version);
-  loaded_->defaults = defaults_of(loaded_->twice.default_opts, loaded_->layout, path, loaded_->version);
-  const OptionsBuffer other = defaults_of(loaded_->single.default_opts, loaded_->layout, path, loaded_->version);
-  if (std::memcmp(other.bytes.data(), loaded_->defaults.bytes.data(), sizeof(OptionsHead)) != 0)
+  functions_->single = find_interface<float>(library, path);
+  functions_->twice = find_interface<double>(library, path);
+  functions_->version = find_finufft_version(functions_->path);
+  functions_->layout = layout_for(path, functions_->version);
+  functions_->defaults = defaults_of(functions_->twice.default_opts, functions_->layout, path, functions_->version);
+  const OptionsBuffer other =
+      defaults_of(functions_->single.default_opts, functions_->layout, path, functions_->version);
+  if (std::memcmp(other.bytes.data(), functions_->defaults.bytes.data(), sizeof(OptionsHead)) != 0)
     throw PeerError(PeerFault::layout_mismatch, fmt::format("{}: its two precisions have different defaults", path));
-  loaded_->fft = loaded_->defaults.head().fftw == -1 ? "ducc" : "fftw";
+  functions_->fft = functions_->defaults.head().fftw == -1 ? "ducc" : "fftw";
 }
 FinufftLibrary::~FinufftLibrary() = default;
-const std::string& FinufftLibrary::version() const noexcept { return loaded_->version; }
-const std::string& FinufftLibrary::fft() const noexcept { return loaded_->fft; }
-bool FinufftLibrary::can_override() const noexcept { return loaded_->layout.allow >= 0; }
+const std::string& FinufftLibrary::version() const noexcept { return functions_->version; }
+const std::string& FinufftLibrary::fft() const noexcept { return functions_->fft; }
+bool FinufftLibrary::can_override() const noexcept { return functions_->layout.allow >= 0; }
 
 template <class T>
 class FinufftContender final : public Contender {
  public:
-  using Loaded = FinufftLibrary::Loaded;
+  using Functions = FinufftLibrary::Functions;
 
-  FinufftContender(const Loaded& loaded, const Problem& problem, int threads)
-      : loaded_(loaded), problem_(problem), options_(loaded.defaults) {
+  FinufftContender(const Functions& functions, const Problem& problem, int threads)
+      : functions_(functions), problem_(problem), options_(functions.defaults) {
     options_.set(offsetof(OptionsHead, nthreads), threads);
     options_.set(offsetof(OptionsHead, showwarn), 0);
     const int code = make_plan();
@@ -294,36 +295,38 @@ class FinufftContender final : public Contender {
     }
     check(code, "setpts");
   }
-  void execute(void* first, void* second) override { check(loaded_.of<T>().execute(plan_, first, second), "execute"); }
+  void execute(void* first, void* second) override {
+    check(functions_.of<T>().execute(plan_, first, second), "execute");
+  }
   std::string refusal() const override { return refusal_; }
 
  private:
   int make_plan() {
     release();
     // Rounds the tolerance as a C caller would.
-    return loaded_.of<T>().makeplan(problem_.type, problem_.dim, problem_.n.data(), problem_.sign,
-                                    static_cast<int>(problem_.batch), static_cast<T>(problem_.tol), &plan_,
-                                    options_.bytes.data());
+    return functions_.of<T>().makeplan(problem_.type, problem_.dim, problem_.n.data(), problem_.sign,
+                                       static_cast<int>(problem_.batch), static_cast<T>(problem_.tol), &plan_,
+                                       options_.bytes.data());
   }
   int place(const Points& p) const {
     const auto of = [](const void* array) { return static_cast<const T*>(array); };
-    return loaded_.of<T>().setpts(plan_, p.m, of(p.x), of(p.y), of(p.z), p.k, of(p.s), of(p.t), of(p.u));
+    return functions_.of<T>().setpts(plan_, p.m, of(p.x), of(p.y), of(p.z), p.k, of(p.s), of(p.t), of(p.u));
   }
   void override_after(const char* step, int code) {
     refusal_ = fmt::format("{} refuses tol={:g} with error {}", step, problem_.tol, code);
-    if (loaded_.layout.allow < 0) throw Failure(refusal_);
-    options_.set(loaded_.layout.allow, 1);
+    if (functions_.layout.allow < 0) throw Failure(refusal_);
+    options_.set(functions_.layout.allow, 1);
     check(make_plan(), "makeplan");
   }
   void check(int code, const char* step) const {
     if (code > kAccuracyWarning) throw Failure(fmt::format("{} fails with error {}", step, code));
   }
   void release() {
-    if (plan_) loaded_.of<T>().destroy(plan_);
+    if (plan_) functions_.of<T>().destroy(plan_);
     plan_ = nullptr;
   }
 
-  const Loaded& loaded_;
+  const Functions& functions_;
   const Problem problem_;
   OptionsBuffer options_;
   void* plan_ = nullptr;
@@ -332,8 +335,9 @@ class FinufftContender final : public Contender {
 
 std::unique_ptr<Contender> FinufftLibrary::make(const Problem& problem, int threads) const {
   if (problem.kind != Kind::nufft) throw Failure("FINUFFT has no uniform transforms");
-  if (problem.precision == Precision::f32) return std::make_unique<FinufftContender<float>>(*loaded_, problem, threads);
-  return std::make_unique<FinufftContender<double>>(*loaded_, problem, threads);
+  if (problem.precision == Precision::f32)
+    return std::make_unique<FinufftContender<float>>(*functions_, problem, threads);
+  return std::make_unique<FinufftContender<double>>(*functions_, problem, threads);
 }
 
 }  // namespace fourtune::tools

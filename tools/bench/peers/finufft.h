@@ -56,8 +56,8 @@ class FinufftLibrary {
   std::unique_ptr<Contender> make(const Problem& problem, int threads) const;
 
  private:
-  struct Loaded;
-  std::unique_ptr<Loaded> loaded_;
+  struct Functions;
+  std::unique_ptr<Functions> functions_;
   template <class T>
   friend class FinufftContender;
 };

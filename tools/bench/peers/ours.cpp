@@ -109,7 +109,7 @@ void compile_ours(const Problem& problem, const OursOptions& options) {
   const auto found = resolved(problem, options);
   runtime::ExecutorOptions where;
   where.device = options.device;
-  if (found.plan.backend == backend.name()) backend.prepare(problem, found.plan, where);
+  if (found.plan.backend == backend.traits(options.device).backend) backend.prepare(problem, found.plan, where);
 }
 
 Entrant our_entrant(const std::string& name, Role role, const OursOptions& options) {

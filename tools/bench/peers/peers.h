@@ -1,5 +1,6 @@
 // The libraries that `fourtune bench` compares with. Each is loaded at run time through its public C interface; no part
-// of it is linked, included or copied. The symbols in a file tell which interface it has.
+// of it is linked, included or copied. The symbols in a file tell which interface it has: finufft.cpp, cufinufft.cpp,
+// cufft.cpp, or peer_interface.h, which adapter.cpp calls. ours.cpp: this library.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Shows the comparison as a table for people, as CSV for programs, and as a plot.
+// Shows the comparison as a table for people, as CSV for programs (csv.cpp), and as a plot (plot.cpp); for a GPU
+// also in shares of what it could do (report_device.cpp).
 #pragma once
 
 #include <span>

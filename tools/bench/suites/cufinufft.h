@@ -1,4 +1,5 @@
-// The experiments of suite cufinufft: what is measured, and how its tables and curves are made from the results.
+// The experiments of suite cufinufft: what is measured, and how its tables and curves are made from the results
+// (cufinufft_figures.cpp).
 #pragma once
 
 #include <string>

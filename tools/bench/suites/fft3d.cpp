@@ -11,7 +11,7 @@
 #include "generator/plan/gpu_plan.h"
 #include "generator/plan/plan.h"
 #include "generator/planner/gpu_fft/enumerate.h"
-#include "generator/planner/gpu_fft/paper_plans.h"
+#include "generator/planner/gpu_fft/published_plans.h"
 #include "runtime/backends/gpu/program_backend.h"
 #include "tools/bench/report/series.h"
 #include "tools/bench/suites/run.h"
@@ -117,7 +117,7 @@ struct Size {
 };
 std::vector<Size> sizes() {
   std::vector<Size> out;
-  for (const PaperPlan& paper : fft::paper_plans()) {
+  for (const PaperPlan& paper : fft::published_plans()) {
     const Problem problem = problem_of(paper.lengths);
     auto at = std::find_if(out.begin(), out.end(), [&](const Size& one) { return one.problem == problem; });
     if (at == out.end()) at = out.insert(out.end(), {problem, {}});

@@ -1,4 +1,4 @@
-// The papers' experiments.
+// The papers' experiments: fft3d.cpp, nufft3d.cpp, type3.cpp, cufinufft.cpp.
 #pragma once
 
 #include <functional>

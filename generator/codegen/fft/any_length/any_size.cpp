@@ -57,7 +57,7 @@ class ByDimension {
   explicit ByDimension(const EmitOptions& options)
       : options_(options), n_(options.n), halves_(takes_half_lines(options)) {}
 
-  GpuProgram emit() {
+  PlannedProgram all() {
     std::vector<int> order;
     for (const int d : options_.type == FftType::c2r ? std::array{1, 2, 3, 0} : std::array{0, 1, 2, 3})
       if (options_.n[at(d)] > 1 || (d == 0 && options_.type != FftType::c2c)) order.push_back(d);
@@ -77,13 +77,13 @@ class ByDimension {
       from = to, i = next;
     }
     all_.workspaces = workspaces_;
-    return emit_program(all_, options_);
+    return std::move(all_);
   }
   // Along dimension d alone; complex values.
-  GpuProgram emit_only(int d) {
+  PlannedProgram only(int d) {
     dimension(d, {BufferRef::Where::first, 0, input_layout()}, {BufferRef::Where::second, 0, output_layout()}, true);
     all_.workspaces = workspaces_;
-    return emit_program(all_, options_);
+    return std::move(all_);
   }
 
  private:
@@ -212,7 +212,7 @@ class ByDimension {
   static PlannedProgram unfolding_plan(const EmitOptions& half) {
     EmitOptions line = flattened(half, 0);
     const FftPlan plan = line_plan(line, 0);
-    line.hooks[0].output = Window{}, line.hooks[0].output->kept = line.n[0];
+    line.hooks[0].output = Pruning{}, line.hooks[0].output->kept = line.n[0];
     line.in_place = false;  // its tiles are whole rows of both arrays
     PlannedProgram planned = plan_passes(plan, line);
     store_unfolded(planned.passes.back().spec, line.n[0]);
@@ -234,7 +234,7 @@ class ByDimension {
     } else {
       EmitOptions line = flattened(half, 0);
       const FftPlan plan = plan_of_half_lines(line, type);
-      if (type == FftType::c2r) line.hooks[0].input = Window{}, line.hooks[0].input->kept = n;
+      if (type == FftType::c2r) line.hooks[0].input = Pruning{}, line.hooks[0].input->kept = n;
       line.in_place = false;  // kernels between write workspaces, and one kernel alone whole rows of both arrays
       planned = plan_passes(plan, line);
     }
@@ -309,7 +309,7 @@ class ByDimension {
     forward.output = inverse.input = middle.layout;
     auto& load = forward.hooks[at(d)];
     auto& store = inverse.hooks[at(d)];
-    load.input = store.output = Window{};
+    load.input = store.output = Pruning{};
     load.input->kept = n, store.output->kept = kept;
     load.input_turns = store.output_turns = line.tables ? chirps(n, options_.sign) : Turns(at(n));
     store.output_turns.resize(at(kept));
@@ -334,9 +334,9 @@ class ByDimension {
     if (line.type != FftType::c2r) return;
     store.values = Values::real;
     load.values = Values::hermitian;
-    load.mirror = load.windows.front();
+    load.mirror = load.prunings.front();
     load.mirror.n = n;
-    load.windows.clear();
+    load.prunings.clear();
     load.bounds.push_back({load.mirror.index, n});
   }
 
@@ -358,11 +358,11 @@ class ByDimension {
 
 namespace {
 
-GpuProgram emit_separate(const EmitOptions& options) {
+PlannedProgram separate_passes(const EmitOptions& options) {
   if (dense(options.n).distance == 1) {
     PlannedProgram one;
     one.passes.push_back(whole_copy(options));
-    return emit_program(one, options);
+    return one;
   }
   bool codelets = true, hooks = false;
   for (int d = 0; d < most_dimensions; ++d) {
@@ -370,9 +370,9 @@ GpuProgram emit_separate(const EmitOptions& options) {
     codelets = codelets && has_codelets(options.n[at(d)]);
     hooks = hooks || hook.input || hook.output || !hook.input_turns.empty() || !hook.output_turns.empty();
   }
-  if (codelets && !takes_half_lines(options)) return emit_program(plain_plan(options), options);
+  if (codelets && !takes_half_lines(options)) return plan_passes(plain_plan(options), options);
   if (hooks) throw Error(Status::unsupported, "a length with a prime factor above 61 takes real factors only as hooks");
-  return ByDimension(options).emit();
+  return ByDimension(options).all();
 }
 
 ArrayLayout as_layout(const AxisNumbers& s) { return {{s[0], s[1], s[2], s[3]}, s[batch_axis]}; }
@@ -400,7 +400,7 @@ GpuProgram with_copy(GpuProgram program, GpuProgram copy, bool ahead, std::int64
 }
 
 // The copy of an array that one side of `options` describes, to or from a dense one.
-GpuProgram copy_program(const EmitOptions& options, bool input, bool by_primes) {
+AnySizePasses::Copy copy_of(const EmitOptions& options, bool input, bool by_primes) {
   const auto n = array_sizes(options, input);
   const bool real = options.type == (input ? FftType::r2c : FftType::c2r);
   const Values values = real ? Values::real : Values::complex;
@@ -412,29 +412,32 @@ GpuProgram copy_program(const EmitOptions& options, bool input, bool by_primes) 
   PlannedProgram one;
   const CopySide array{values, array_strides(copy, input), by_primes}, other{values, array_strides(copy, !input)};
   one.passes.push_back(copy_pass(copy, with_batch(n, options.batch), input ? array : other, input ? other : array, 1));
-  return emit_program(one, copy);
+  return {std::move(one), std::move(copy), input, 0};
 }
 
 // In place, where values that some block has yet to read would be overwritten, the input is first copied to a
 // workspace; and so it is where the copy has to bring it in natural order.
-GpuProgram emit_from_copy(const EmitOptions& options) {
+AnySizePasses from_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;
   apart.from = Order::natural;
   apart.input = dense(array_sizes(options, true));
   apart.output = as_layout(array_strides(options, false));
-  return with_copy(emit_separate(apart), copy_program(options, true, options.from == Order::primes), true,
-                   array_bytes(apart, true));
+  AnySizePasses out{separate_passes(apart), apart, copy_of(options, true, options.from == Order::primes)};
+  out.copy->bytes = array_bytes(apart, true);
+  return out;
 }
 
 // The results are copied from a workspace, in which they are in natural order.
-GpuProgram emit_to_copy(const EmitOptions& options) {
+AnySizePasses to_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;
   apart.order = Order::natural;
   apart.input = as_layout(array_strides(options, true));
   apart.output = dense(array_sizes(options, false));
-  return with_copy(emit_separate(apart), copy_program(options, false, true), false, array_bytes(apart, false));
+  AnySizePasses out{separate_passes(apart), apart, copy_of(options, false, true)};
+  out.copy->bytes = array_bytes(apart, false);
+  return out;
 }
 
 bool all_codelets(const EmitOptions& options) { return std::all_of(options.n.begin(), options.n.end(), has_codelets); }
@@ -448,15 +451,35 @@ bool moves_in_place(const EmitOptions& options) {
 
 }  // namespace
 
-GpuProgram emit_any_size(const EmitOptions& options) {
+AnySizePasses any_size_passes(const EmitOptions& options) {
   const bool codelets = all_codelets(options);
-  if (options.order == Order::primes && !codelets) return emit_to_copy(options);
-  if ((options.from == Order::primes && !codelets) || moves_in_place(options)) return emit_from_copy(options);
-  return emit_separate(options);
+  if (options.order == Order::primes && !codelets) return to_copy(options);
+  if ((options.from == Order::primes && !codelets) || moves_in_place(options)) return from_copy(options);
+  return {separate_passes(options), options, std::nullopt};
 }
 
-GpuProgram emit_one_dimension(const EmitOptions& options, int dimension) {
-  return ByDimension(options).emit_only(dimension);
+AnySizePasses one_dimension_passes(const EmitOptions& options, int dimension) {
+  return {ByDimension(options).only(dimension), options, std::nullopt};
 }
+
+std::string why_not_written(const AnySizePasses& passes) {
+  if (std::string why = why_not_written(passes.program, passes.options); !why.empty()) return why;
+  return passes.copy ? why_not_written(passes.copy->program, passes.copy->options) : std::string();
+}
+
+std::int64_t block_bytes(const AnySizePasses& passes) {
+  std::int64_t most = 0;
+  for (const PlannedPass& pass : passes.program.passes) most = std::max(most, pass_memory(pass.spec).bytes);
+  return most;
+}
+
+GpuProgram emit_any_size(const AnySizePasses& passes) {
+  GpuProgram program = emit_program(passes.program, passes.options);
+  if (!passes.copy) return program;
+  return with_copy(std::move(program), emit_program(passes.copy->program, passes.copy->options), passes.copy->ahead,
+                   passes.copy->bytes);
+}
+
+GpuProgram emit_any_size(const EmitOptions& options) { return emit_any_size(any_size_passes(options)); }
 
 }  // namespace fourtune::generator::fft

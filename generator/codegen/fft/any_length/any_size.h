@@ -1,8 +1,11 @@
 // Programs for every size without a plan from the tuner: known-good plans (plain_plan.cpp) for lengths that are
-// products of codelet sizes, and Bluestein's algorithm for lengths with a larger prime factor (any_size.cpp).
+// products of codelet sizes, also one kernel for a whole small array (whole_plan.cpp), and Bluestein's algorithm for
+// lengths with a larger prime factor (any_size.cpp).
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "generator/codegen/fft/emit/emit.h"
 
@@ -46,8 +49,29 @@ std::int64_t convolution_length(std::int64_t n);
 // does not pass is at most 2^23: its convolution has at most 2^24 values. Throws Error{unsupported} where one of these
 // rules is broken.
 GpuProgram emit_any_size(const EmitOptions& options);
+
+// The same before its text is written.
+struct AnySizePasses {
+  PlannedProgram program;
+  EmitOptions options;
+  // Where one array has to be copied to a workspace before the passes, or from one behind them.
+  struct Copy {
+    PlannedProgram program;
+    EmitOptions options;
+    bool ahead = true;
+    std::int64_t bytes = 0;  // of the workspace
+  };
+  std::optional<Copy> copy;
+};
+AnySizePasses any_size_passes(const EmitOptions& options);
 // Complex transforms along one dimension, of any length; the others are only carried. Out of place. Throws as
 // emit_any_size does.
-GpuProgram emit_one_dimension(const EmitOptions& options, int dimension);
+AnySizePasses one_dimension_passes(const EmitOptions& options, int dimension);
+// The rule that keeps them from being written (emit.h); empty: they can be.
+std::string why_not_written(const AnySizePasses& passes);
+// The most shared memory that a block of one of them takes.
+std::int64_t block_bytes(const AnySizePasses& passes);
+// Throws Error{invalid_plan} if they cannot be written.
+GpuProgram emit_any_size(const AnySizePasses& passes);
 
 }  // namespace fourtune::generator::fft

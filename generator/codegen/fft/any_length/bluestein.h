@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "generator/codegen/fft/emit/emit.h"
-#include "generator/codegen/fft/lower/placing.h"
+#include "generator/codegen/fft/lower/split_stride.h"
 
 namespace fourtune::generator::fft {
 

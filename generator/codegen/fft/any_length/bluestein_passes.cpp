@@ -35,7 +35,7 @@ std::vector<Beside> beside(const Lines& lines, int d) {
   return out;
 }
 
-enum class Part { all, first, middle, last };
+enum class Role { all, first, middle, last };
 
 class Convolver {
  public:
@@ -63,36 +63,36 @@ class Convolver {
   Convolution run() {
     Convolution out;
     if (shape_.second.empty()) {
-      out.passes.push_back(pass(Part::all));
+      out.passes.push_back(pass(Role::all));
       return out;
     }
-    for (const Part part : {Part::first, Part::middle, Part::last}) out.passes.push_back(pass(part));
+    for (const Role part : {Role::first, Role::middle, Role::last}) out.passes.push_back(pass(part));
     out.work_values = work_values_;
     return out;
   }
 
  private:
-  bool loads_input(Part part) const { return part == Part::all || part == Part::first; }
-  bool stores_output(Part part) const { return part == Part::all || part == Part::last; }
+  bool loads_input(Role part) const { return part == Role::all || part == Role::first; }
+  bool stores_output(Role part) const { return part == Role::all || part == Role::last; }
 
-  PlannedPass pass(Part part) {
+  PlannedPass pass(Role part) {
     PlannedPass out;
     PassSpec& spec = out.spec;
-    begin_ = part == Part::middle ? shape_.first.size() : 0;
-    end_ = part == Part::middle ? radices_.size() : shape_.first.size();
-    const ConvolutionShape::Tile& tile = part == Part::middle ? shape_.middle : shape_.ends;
+    begin_ = part == Role::middle ? shape_.first.size() : 0;
+    end_ = part == Role::middle ? radices_.size() : shape_.first.size();
+    const ConvolutionShape::Tile& tile = part == Role::middle ? shape_.middle : shape_.ends;
     constexpr const char* names[] = {"", "_first", "_middle", "_last"};
     spec.precision = options_.precision, spec.sign = options_.sign, spec.twiddles = Twiddles::computed;
     spec.name =
         fmt::format("bluestein{}{}{}{}", n_, "xyzw"[d_], options_.sign < 0 ? "f" : "b", names[static_cast<int>(part)]);
     spec.title = fmt::format("DFTs of {} values along {} by convolutions of length {}", n_, "xyzw"[d_], m_);
     add_atoms(spec, tile.along);
-    std::vector<Transform> transforms;
-    if (part != Part::last) forward(transforms);
-    if (part != Part::first) {
+    std::vector<Dft> transforms;
+    if (part != Role::last) forward(transforms);
+    if (part != Role::first) {
       const std::size_t from = transforms.size();
       backward(transforms);
-      if (part != Part::last) {
+      if (part != Role::last) {
         transforms[from].before = {Factor{filter_index(), spec.extra_tables++, true}};
         out.tables.push_back(complex_table(filter_table(), options_.precision));
       }
@@ -104,7 +104,7 @@ class Convolver {
     return out;
   }
 
-  void finish(PassSpec& spec, Part part, const ConvolutionShape::Tile& tile) const {
+  void finish(PassSpec& spec, Role part, const ConvolutionShape::Tile& tile) const {
     std::int64_t others = 1, last = 0;
     for (const Beside& one : beside_) {
       others *= one.n;
@@ -159,9 +159,9 @@ class Convolver {
   }
 
   // ---- transforms
-  void forward(std::vector<Transform>& transforms) const {
+  void forward(std::vector<Dft>& transforms) const {
     for (std::size_t i = begin_; i < end_; ++i) {
-      Transform t;
+      Dft t;
       t.sign = -1, t.digits = {digit_[i]};
       if (i + 1 < radices_.size()) t.period = in_[i] * radices_[i];
       for (std::size_t later = i + 1; later < end_; ++later) t.index.push_back({digit_[later], in_[later]});
@@ -169,9 +169,9 @@ class Convolver {
       transforms.push_back(t);
     }
   }
-  void backward(std::vector<Transform>& transforms) const {
+  void backward(std::vector<Dft>& transforms) const {
     for (std::size_t i = end_; i-- > begin_;) {
-      Transform t;
+      Dft t;
       t.sign = 1, t.digits = {digit_[i]};
       if (i > 0) t.period = done_[i] * radices_[i];
       for (std::size_t earlier = begin_; earlier < i; ++earlier) t.index.push_back({digit_[earlier], done_[earlier]});
@@ -212,7 +212,7 @@ class Convolver {
     values.resize(at(m_));
     return complex_table(values, options_.precision);
   }
-  void finish_ports(PlannedPass& out, Part part) {
+  void finish_ports(PlannedPass& out, Role part) {
     const DimensionHooks& hooks = options_.hooks[at(d_)];
     PassSpec& spec = out.spec;
     for (Port* port : {&spec.load, &spec.store}) {
@@ -225,9 +225,9 @@ class Convolver {
       port->values = loads ? lines_.loaded : lines_.stored;
       port->pair = lines_.pair;
       if (port->values == Values::hermitian)
-        port->mirror = {Window::Kind::head, position(), n_, n_ / 2 + 1, stride};
+        port->mirror = {Pruning::Kind::head, position(), n_, n_ / 2 + 1, stride};
       else if (mirrors(*port))
-        port->mirror = {Window::Kind::head, position(), n_, n_ + 1, stride};
+        port->mirror = {Pruning::Kind::head, position(), n_, n_ + 1, stride};
       else
         for (const auto& term : position()) port->address.push_back({term.atom, term.weight * stride});
       port->bounds.push_back({position(), loads ? n_ : lines_.kept});
@@ -237,7 +237,7 @@ class Convolver {
       if (known == out.tables.end()) out.tables.push_back(std::move(table)), ++spec.extra_tables;
     }
   }
-  void add_lines(PassSpec& spec, Part part, std::int64_t tile) const {
+  void add_lines(PassSpec& spec, Role part, std::int64_t tile) const {
     if (contiguous_) add_rest_to_grid(spec);
     for (const Beside& one : beside_) {
       const std::int64_t in = &one == &beside_.front() ? std::min(tile, one.n) : 1;

@@ -17,11 +17,11 @@ bool has_hooks(const DimensionHooks& hooks) {
          !hooks.input_turns.empty() || !hooks.output_turns.empty();
 }
 
-// Takes the window along x off a port.
-Window window_along_x(Port& port) {
-  Window window = port.windows.front();
-  port.windows.erase(port.windows.begin());
-  return window;
+// Takes the pruning along x off a port.
+Pruning pruning_along_x(Port& port) {
+  Pruning pruning = port.prunings.front();
+  port.prunings.erase(port.prunings.begin());
+  return pruning;
 }
 
 ArrayLayout layout_of(const AxisNumbers& strides) {
@@ -71,7 +71,7 @@ void store_pairs(Port& store, std::int64_t pair) { store.values = Values::pairs,
 
 void load_folded(Port& load, std::int64_t n) {
   load.values = Values::folded;
-  load.mirror = window_along_x(load);
+  load.mirror = pruning_along_x(load);
   load.mirror.n = n, load.mirror.kept = n + 1;
   load.bounds.push_back({load.mirror.index, n});
 }
@@ -163,7 +163,7 @@ FftPlan plan_of_half_lines(const EmitOptions& half, FftType type) {
 void store_unfolded(PassSpec& spec, std::int64_t n) {
   Port& store = spec.store;
   store.values = Values::unfolded;
-  store.mirror = window_along_x(store);
+  store.mirror = pruning_along_x(store);
   store.mirror.n = n, store.mirror.kept = n + 1;
   spec.apart = false;
 }
@@ -182,7 +182,7 @@ PlannedPass unfolding_pass(const EmitOptions& options, const AxisNumbers& n, con
   spec.grid_order = {1};
   const Index position{{0, 1}, {1, tile}};
   spec.load.values = Values::unfolded;
-  spec.load.mirror = {Window::Kind::head, position, n[0], n[0], from[0]};
+  spec.load.mirror = {Pruning::Kind::head, position, n[0], n[0], from[0]};
   for (const IndexTerm& term : position) spec.store.address.push_back({term.atom, term.weight * to[0]});
   if (tiles * tile != values)
     for (Port* port : {&spec.load, &spec.store}) port->bounds.push_back({position, values});

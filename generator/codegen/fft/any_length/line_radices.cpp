@@ -1,6 +1,9 @@
 #include "generator/codegen/fft/any_length/line_radices.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/layout.h"
 
 namespace fourtune::generator::fft {
 
@@ -129,6 +132,53 @@ Coalesce coalesce_of(const std::vector<int>& radices, std::int64_t n, Precision 
   const std::int64_t bytes = n * 2 * real_bytes(precision);
   const bool load = bytes / radices.front() < least_run, store = bytes / radices.back() < least_run;
   return load && store ? Coalesce::both : load ? Coalesce::load : store ? Coalesce::store : Coalesce::none;
+}
+
+std::vector<int> ascending_radices_of(std::int64_t n) {
+  std::vector<int> radices;
+  for (const std::int64_t p : prime_factors(n)) {
+    if (!radices.empty() && radices.back() * p <= 16)
+      radices.back() *= static_cast<int>(p);
+    else
+      radices.push_back(static_cast<int>(p));
+  }
+  return radices;
+}
+
+std::vector<std::vector<int>> ascending_kernels_of(const std::vector<int>& radices, std::int64_t most) {
+  std::int64_t total = 1, count = 1, reach = most;
+  for (const int r : radices) total *= r;
+  while (reach < total) ++count, reach *= most;
+  const double share = std::pow(static_cast<double>(total), 1 / static_cast<double>(count));
+  std::vector<std::vector<int>> groups;
+  std::int64_t product = most;
+  for (const int r : radices) {
+    if (product * r > most || static_cast<double>(product) >= 0.9 * share) groups.emplace_back(), product = 1;
+    groups.back().push_back(r), product *= r;
+  }
+  return groups;
+}
+
+std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::int64_t most) {
+  std::int64_t total = 1;
+  for (const int r : radices) total *= r;
+  std::int64_t count = 1, reach = most;
+  while (reach < total) ++count, reach *= most;
+  for (;; ++count) {  // equal shares
+    std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
+    std::vector<std::int64_t> product(groups.size(), 1);
+    for (const int r : radices) {
+      const auto least = static_cast<std::size_t>(std::min_element(product.begin(), product.end()) - product.begin());
+      groups[least].push_back(r), product[least] *= r;
+    }
+    if (*std::max_element(product.begin(), product.end()) <= most) return groups;
+  }
+}
+
+std::vector<std::vector<int>> two_kernels_of(std::int64_t n, std::int64_t most) {
+  for (auto a = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))); a > 1 && n / a <= most; --a)
+    if (n % a == 0) return {radices_up_to_16(n / a), radices_up_to_16(a)};
+  return {};
 }
 
 }  // namespace fourtune::generator::fft

@@ -25,6 +25,13 @@ inline constexpr int threads_of_two = 384, registers_of_two = 80;
 std::vector<int> radices_for_two_blocks(std::int64_t n, Precision precision);
 // Products of prime factors up to 16, the largest first.
 std::vector<int> radices_up_to_16(std::int64_t n);
+// Radices for orders by prime factors, whose factors ascend: as many as fit a radix of 16.
+std::vector<int> ascending_radices_of(std::int64_t n);
+// Groups of radices with products of at most `most`, each of which is a kernel: neighbouring ones, or as equal as can
+// be. two_kernels_of: two groups for a line of n, the most equal ones; nothing if there are none.
+std::vector<std::vector<int>> ascending_kernels_of(const std::vector<int>& radices, std::int64_t most);
+std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::int64_t most);
+std::vector<std::vector<int>> two_kernels_of(std::int64_t n, std::int64_t most);
 // Threads that hold a tile of so many values, about one DFT of the largest radix each.
 int threads_for(std::int64_t values, const std::vector<int>& radices);
 // For a line that fills a block, such that no thread holds more than most_held; nothing where these radices leave a

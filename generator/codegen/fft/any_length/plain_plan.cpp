@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/layout.h"
 #include "fourtune/status.h"
@@ -37,57 +36,6 @@ std::int64_t most_line(const EmitOptions& options) {
   for (std::int64_t most = std::min(held, longest); most > 4096; most /= 2)
     if (most * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block) return most;
   return 4096;
-}
-
-// Radices for orders by prime factors, whose factors ascend: as many as fit a radix of 16.
-std::vector<int> ascending_radices_of(std::int64_t n) {
-  std::vector<int> radices;
-  for (const std::int64_t p : prime_factors(n)) {
-    if (!radices.empty() && radices.back() * p <= 16)
-      radices.back() *= static_cast<int>(p);
-    else
-      radices.push_back(static_cast<int>(p));
-  }
-  return radices;
-}
-
-// Groups of neighbouring radices with products of at most `most`.
-std::vector<std::vector<int>> ascending_kernels_of(const std::vector<int>& radices, std::int64_t most) {
-  std::int64_t total = 1, count = 1, reach = most;
-  for (const int r : radices) total *= r;
-  while (reach < total) ++count, reach *= most;
-  const double share = std::pow(static_cast<double>(total), 1 / static_cast<double>(count));
-  std::vector<std::vector<int>> groups;
-  std::int64_t product = most;
-  for (const int r : radices) {
-    if (product * r > most || static_cast<double>(product) >= 0.9 * share) groups.emplace_back(), product = 1;
-    groups.back().push_back(r), product *= r;
-  }
-  return groups;
-}
-
-// Groups of radices with products of at most `most`; each group is a kernel.
-std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::int64_t most) {
-  std::int64_t total = 1;
-  for (const int r : radices) total *= r;
-  std::int64_t count = 1, reach = most;
-  while (reach < total) ++count, reach *= most;
-  for (;; ++count) {  // equal shares
-    std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
-    std::vector<std::int64_t> product(groups.size(), 1);
-    for (const int r : radices) {
-      const auto least = static_cast<std::size_t>(std::min_element(product.begin(), product.end()) - product.begin());
-      groups[least].push_back(r), product[least] *= r;
-    }
-    if (*std::max_element(product.begin(), product.end()) <= most) return groups;
-  }
-}
-
-// The same for two kernels where there are two factors that they hold; the most equal ones.
-std::vector<std::vector<int>> two_kernels_of(std::int64_t n, std::int64_t most) {
-  for (auto a = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))); a > 1 && n / a <= most; --a)
-    if (n % a == 0) return {radices_up_to_16(n / a), radices_up_to_16(a)};
-  return {};
 }
 
 // A kernel whose tiles are whole lines, or whose values stay in their places, may write the array that it reads.
@@ -259,83 +207,124 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
   return {std::move(groups), most_values, beside, one_along_x, !short_real.empty(), !two_blocks.empty()};
 }
 
+// One kernel of a dimension, which is made step by step.
+struct LineKernel {
+  const EmitOptions& options;
+  const std::vector<int>& group;    // radices
+  int d = 0, dims = 1;              // dimension, and how many there are
+  std::int64_t n = 1;               // length of the line
+  std::int64_t done = 1, left = 1;  // products of the radices of the kernels before and behind
+  std::int64_t product = 1;         // of the kernel's radices
+  bool along = false;               // of a long line along x: neighbours are on the same line
+  bool two_radices = false;         // complex lines along x, whole in this kernel
+  bool small_tiles = false;         // of these
+  bool tiny = false;                // many short lines per block
+  std::int64_t held = 0;            // lines that a thread holds
+  // Along x, a tile carries neighbouring lines or, on a long line, neighbours on the same line.
+  std::size_t carrier() const { return d == 0 && !along ? 1 : 0; }
+  std::int64_t carried() const {
+    return along ? n / product : d > 0 ? options.n[0] : dims > 1 ? options.n[1] : options.batch;
+  }
+};
+
+// How many neighbours a tile carries along its carrier; whether they are as many as it may carry.
+struct Carried {
+  std::int64_t tile = 1;
+  bool most = true;
+};
+Carried neighbours_of(const FftPlan& plan, const LineKernels& line, const LineKernel& kernel) {
+  const std::int64_t run = run_of(kernel.options), product = kernel.product;
+  const std::int64_t wanted = kernel.held > 0 ? kernel.held * threads_of_short(kernel.n, kernel.options.precision)
+                              : kernel.d > 0 && !kernel.tiny ? line.beside
+                              : kernel.along                 ? run
+                              : line.short_real              ? lines_of_short_real(product, kernel.options.type)
+                              : kernel.small_tiles           ? std::max<std::int64_t>(4, 1024 / product / 4 * 4)
+                                                             : std::max<std::int64_t>(1, 2048 / product);
+  const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, line.most_values / product));
+  const std::vector<std::int64_t> runs = runs_on_line(plan, kernel.done, kernel.left);
+  const std::int64_t most_on_line = std::min(2 * run, line.most_values / 2 / product);
+  const auto on_line = [&](std::int64_t at_most) {
+    return neighbours_on_line(at_most, at_most == most_wanted ? most_on_line : at_most, runs, run / 4);
+  };
+  // Whole warps, though the last tile is in part empty.
+  const bool many = kernel.held > 0 && kernel.carried() >= 4 * most_wanted;
+  const std::int64_t most = kernel.along ? on_line(most_wanted)
+                            : many       ? most_wanted
+                                         : neighbours(most_wanted, kernel.carried());
+  // Strided tiles keep whole sectors of 32 bytes.
+  const std::int64_t least = kernel.carrier() == 0 && !kernel.tiny ? run / 4 : (512 + product - 1) / product;
+  const std::int64_t tile = spread_out(most, least, product, kernel.options, [&](std::int64_t of) {
+    return is_even(of) && (!kernel.along || on_line(of / 2) == of / 2);
+  });
+  return {tile, tile == most};
+}
+
+void set_threads(KernelParameters& with, const LineKernels& line, const LineKernel& kernel, std::int64_t values) {
+  const Precision precision = kernel.options.precision;
+  with.threads = threads_for(values, kernel.group);
+  if (line.two_blocks)
+    with.threads = threads_of_two, with.registers = registers_of_two;
+  else if (line.one_along_x && kernel.n > 8192)
+    with.threads = threads_of_long_line(kernel.n, kernel.group, precision).value_or(with.threads);
+  if (kernel.held > 0) with.threads = static_cast<int>((values - 1) / (kernel.n * kernel.held) / 32 * 32 + 32);
+}
+
+void set_exchange(KernelParameters& with, const LineKernels& line, const LineKernel& kernel, std::int64_t values) {
+  const EmitOptions& options = kernel.options;
+  with.exchange = kernel.group.size() > 1 ? Exchange::shared : Exchange::none;
+  if (line.one_along_x) {
+    with.coalesce = line.short_real || (kernel.two_radices && !kernel.small_tiles)
+                        ? Coalesce::none
+                        : coalesce_of(kernel.group, kernel.n, options.precision, kernel.small_tiles ? 160 : 64);
+    // Places of several radices in rows that are shorter than the tile's lines are costly to find. A thread that
+    // holds a line completes it itself, so that half spectra pass as they lie in memory: on an H100 c2r 23 f64 x
+    // 45590 takes 9.3 us so and 12.0 where the first-level cache gathers what threads load.
+    if (options.type == FftType::c2r && kernel.group.size() > 1) with.coalesce = Coalesce::none;
+    if (with.coalesce != Coalesce::none) with.exchange = Exchange::shared;
+  }
+  const std::int64_t exchanged =
+      with.exchange == Exchange::shared ? values * 2 * real_bytes(options.precision) * 17 / 16 : 0;
+  const bool tight = exchanged > options.device.shared_per_block;
+  // Lets two blocks be resident, or makes one block fit at all.
+  if (tight || (kernel.d == 0 ? kernel.product : values / 2) > 4096) with.parts = Parts::apart;
+}
+
 // Adds the kernels of one dimension.
 void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
-  const std::int64_t run = run_of(options);
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
   if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
   if (n == 1) return;
-  const auto [groups, most_values, beside, one_along_x, short_real, two_blocks] = kernels_of_line(plan, options, d);
+  const LineKernels line = kernels_of_line(plan, options, d);
   std::int64_t left = n;
-  for (const auto& group : groups) {
+  for (const auto& group : line.groups) {
     Kernel kernel;
-    std::int64_t product = 1;
-    const std::int64_t done = n / left;
+    LineKernel one{options, group, d, dims, n, n / left};
     for (const int r : group) {
       kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
-      left /= r, product *= r;
+      left /= r, one.product *= r;
     }
-    auto& w = kernel.with;
-    w.exchange = group.size() > 1 ? Exchange::shared : Exchange::none;
-    w.tile = {1};
-    // Along x, a tile carries neighbouring lines or, on a long line, neighbours on the same line.
-    const bool along = d == 0 && groups.size() > 1;
-    const std::size_t carrier = d == 0 && !along ? 1 : 0;
-    const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
+    one.left = left;
+    one.along = d == 0 && line.groups.size() > 1;
     // Complex lines of two radices gather neighbours where many tiles hide the round for it: on an H100 72 f32 x 116508
     // takes 48.1 us in tiles of 16 lines, 57.0 in tiles of 28 without such rounds, and 30 f64 x 139810 48.0 and 51.5.
-    const bool two_radices = one_along_x && group.size() == 2 && options.type == FftType::c2c && product <= 256;
-    const bool small_tiles = two_radices && values_of(options) / 1024 >= 8 * options.device.multiprocessors;
-    const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
-    const std::int64_t held = one_along_x && group.size() == 1 ? lines_of_thread(n) : 0;  // lines of a thread
-    const std::int64_t wanted = held > 0         ? held * threads_of_short(n, options.precision)
-                                : d > 0 && !tiny ? beside
-                                : along          ? run
-                                : short_real     ? lines_of_short_real(product, options.type)
-                                : small_tiles    ? std::max<std::int64_t>(4, 1024 / product / 4 * 4)
-                                                 : std::max<std::int64_t>(1, 2048 / product);
-    const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
-    const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
-    const std::int64_t most_on_line = std::min(2 * run, most_values / 2 / product);
-    const auto on_line = [&](std::int64_t at_most) {
-      return neighbours_on_line(at_most, at_most == most_wanted ? most_on_line : at_most, runs, run / 4);
-    };
-    const bool many = held > 0 && count >= 4 * most_wanted;  // whole warps, though the last tile is in part empty
-    const std::int64_t most_held = along ? on_line(most_wanted) : many ? most_wanted : neighbours(most_wanted, count);
-    // Strided tiles keep whole sectors of 32 bytes.
-    const std::int64_t least = carrier == 0 && !tiny ? run / 4 : (512 + product - 1) / product;
-    w.tile[carrier] = static_cast<int>(spread_out(most_held, least, product, options, [&](std::int64_t tile) {
-      return is_even(tile) && (!along || on_line(tile / 2) == tile / 2);
-    }));
-    std::int64_t values = product * w.tile[carrier];
-    for (int other = 1; tiny && w.tile[carrier] == most_held && other < dims;
-         ++other) {  // for short lines, tiles also span further dimensions
+    one.two_radices = line.one_along_x && group.size() == 2 && options.type == FftType::c2c && one.product <= 256;
+    one.small_tiles = one.two_radices && values_of(options) / 1024 >= 8 * options.device.multiprocessors;
+    one.tiny = d > 0 && one.product * run_of(options) < 512;
+    one.held = line.one_along_x && group.size() == 1 ? lines_of_thread(n) : 0;
+    auto& w = kernel.with;
+    w.tile = {1};
+    const Carried carried = neighbours_of(plan, line, one);
+    w.tile[one.carrier()] = static_cast<int>(carried.tile);
+    std::int64_t values = one.product * w.tile[one.carrier()];
+    // For short lines, tiles also span further dimensions.
+    for (int other = 1; one.tiny && carried.most && other < dims; ++other) {
       if (other == d || 2 * values > 2048) continue;
       auto& more = w.tile[static_cast<std::size_t>(other)];
       more = static_cast<int>(neighbours(2048 / values, options.n[static_cast<std::size_t>(other)]));
       values *= more;
     }
-    w.threads = threads_for(values, group);
-    if (two_blocks)
-      w.threads = threads_of_two, w.registers = registers_of_two;
-    else if (one_along_x && n > 8192)
-      w.threads = threads_of_long_line(n, group, options.precision).value_or(w.threads);
-    if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
-    if (one_along_x) {
-      w.coalesce = short_real || (two_radices && !small_tiles)
-                       ? Coalesce::none
-                       : coalesce_of(group, n, options.precision, small_tiles ? 160 : 64);
-      // Places of several radices in rows that are shorter than the tile's lines are costly to find. A thread that
-      // holds a line completes it itself, so that half spectra pass as they lie in memory: on an H100 c2r 23 f64 x
-      // 45590 takes 9.3 us so and 12.0 where the first-level cache gathers what threads load.
-      if (options.type == FftType::c2r && group.size() > 1) w.coalesce = Coalesce::none;
-      if (w.coalesce != Coalesce::none) w.exchange = Exchange::shared;
-    }
-    const std::int64_t exchanged =
-        w.exchange == Exchange::shared ? values * 2 * real_bytes(options.precision) * 17 / 16 : 0;
-    const bool tight = exchanged > options.device.shared_per_block;
-    // Lets two blocks be resident, or makes one block fit at all.
-    if (tight || (d == 0 ? product : values / 2) > 4096) w.parts = Parts::apart;
+    set_threads(w, line, one, values);
+    set_exchange(w, line, one, values);
     w.store = plan.order == Order::primes ? Store::place : Store::sorted;
     w.to = Target::out;
     plan.kernels.push_back(kernel);

@@ -10,6 +10,7 @@
 #include "fourtune/status.h"
 #include "generator/codegen/fft/codelet/codelet.h"
 #include "generator/codegen/fft/emit/emit_pass.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
 #include "generator/codegen/fft/lower/reach.h"
 #include "generator/plan/fft/geometry.h"
 #include "launch_order_text.h"
@@ -55,7 +56,7 @@ namespace {
 double flops_of(const PassSpec& pass) {
   double values = static_cast<double>(tile_values(pass)) * static_cast<double>(tile_count(pass)), flops = 0;
   for (const Round& round : pass.rounds)
-    for (const Transform& transform : round.transforms) {
+    for (const Dft& transform : round.transforms) {
       double radix = 1;
       for (const int atom : transform.digits)
         radix *= static_cast<double>(pass.atoms[static_cast<std::size_t>(atom)].size);
@@ -78,9 +79,9 @@ std::int64_t step_of(const PassSpec& pass, const Port& port) {
     if (first == 0) first = next = stride;
     if (stride != next) return 0;
     next *= size;
-    for (const Window& window : port.windows)
-      if (weight_of(window.index, atom) != 0) return 0;
-    for (const Window& turned : port.turned)
+    for (const Pruning& pruning : port.prunings)
+      if (weight_of(pruning.index, atom) != 0) return 0;
+    for (const Pruning& turned : port.turned)
       if (weight_of(turned.index, atom) != 0) return 0;
     const bool halved = port.values == Values::folded || port.values == Values::unfolded;
     if (halved && weight_of(port.mirror.index, atom) != 0) return 0;
@@ -110,8 +111,6 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, co
   std::int64_t blocks = tile_count(pass.spec);
   if (pass.spec.load_by != Load::plain) blocks = persistent_blocks(pass.spec, source, options.device);
   blocks *= pass.spec.cluster;
-  if (blocks > 0x7fffffff)
-    throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
   launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
   launch.arguments = {BufferRef{pass.from, pass.from_index, 0}, BufferRef{pass.to, pass.to_index, 0}};
   for (const auto& table : pass.tables) {
@@ -156,11 +155,24 @@ Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int
 
 }  // namespace
 
+std::string why_not_written(const PlannedProgram& planned, const EmitOptions& options) {
+  if (std::string why = beyond_reach(planned, options); !why.empty()) return why;
+  for (const PlannedPass& pass : planned.passes) {
+    const PassSpec& spec = pass.spec;
+    if (std::string why = broken_rule(spec); !why.empty()) return why;
+    // Persistent kernels have as many blocks as the device holds.
+    constexpr std::int64_t most = 0x7fffffff;
+    if (const std::int64_t blocks = tile_count(spec) * spec.cluster; spec.load_by == Load::plain && blocks > most)
+      return fmt::format("{} blocks in one launch: at most {}", blocks, most);
+  }
+  return {};
+}
+
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options) {
   GpuProgram program;
   const std::int64_t real = real_bytes(options.precision);
   program.workspace_bytes = workspace_bytes(planned, options);
-  if (const std::string refusal = beyond_reach(planned, options); !refusal.empty())
+  if (const std::string refusal = why_not_written(planned, options); !refusal.empty())
     throw Error(Status::invalid_plan, refusal);
   std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {

@@ -14,6 +14,8 @@ namespace fourtune::generator::fft {
 // of partial tiles, or of runs whose size or start is not a multiple of 16 bytes ("load").
 GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options);
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options);
+// The rule of these, or of launches and indices, that the passes break; empty: emit_program writes them.
+std::string why_not_written(const PlannedProgram& planned, const EmitOptions& options);
 
 // Returns a self-contained .cu file (emit_standalone.cpp): all kernels of the program, and a main function that fills
 // the input, runs the program, compares sampled outputs with direct sums in double precision, and prints the error, the

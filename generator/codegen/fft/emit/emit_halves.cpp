@@ -91,7 +91,7 @@ void PassWriter::put_for_unfolding(const Round& round, std::int64_t group, std::
 }
 
 // The part of a layout that numbers the tile's lines.
-Index PassWriter::beside(const SharedLayout& layout, const Window& halved) {
+Index PassWriter::beside(const SharedLayout& layout, const Pruning& halved) {
   Index lines;
   for (const IndexTerm& term : layout_index(layout.stride))
     if (weight_of(halved.index, term.atom) == 0) lines.push_back(term);
@@ -100,7 +100,7 @@ Index PassWriter::beside(const SharedLayout& layout, const Window& halved) {
 
 // The place of the value opposite to a position, without what the tile's other atoms add.
 std::string PassWriter::opposite_text(const SharedLayout& layout, const std::string& position) const {
-  const Window& mirror = pass_.store.mirror;
+  const Pruning& mirror = pass_.store.mirror;
   std::string text;
   for (std::size_t i = 0; i < pass_.atoms.size(); ++i) {
     const std::int64_t weight = weight_of(mirror.index, static_cast<int>(i)), stride = layout.stride[i];
@@ -155,14 +155,14 @@ void PassWriter::begin_half_values(const Access& access) {
        number_text(pass_.load.mirror.stride));
 }
 std::string PassWriter::half_value_text(const Round& round, std::int64_t e) const {
-  const Window& mirror = pass_.load.mirror;
+  const Pruning& mirror = pass_.load.mirror;
   return load_text(fmt::format("h[{}]", number_text(register_part(pass_.load.address, round, e) +
                                                     register_part(mirror.index, round, e) * mirror.stride)));
 }
 
 // By the threads that hold values 0. Lines that do not exist have zeros.
 void PassWriter::load_ends(const Access& access, const Round& round, std::int64_t group) {
-  const Window& mirror = pass_.load.mirror;
+  const Pruning& mirror = pass_.load.mirror;
   const Index lines = beside(memory_.folding, mirror);
   const std::string place = sum_text(thread_text(lines, round, group), "");
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
@@ -178,7 +178,7 @@ void PassWriter::load_ends(const Access& access, const Round& round, std::int64_
 
 void PassWriter::fold_group(const Round& round, std::int64_t group, std::int64_t first) {
   const Access access = begin_access(pass_.load, round, group, nullptr);
-  const Window& mirror = pass_.load.mirror;
+  const Pruning& mirror = pass_.load.mirror;
   const Index lines = beside(memory_.folding, mirror);
   line("const real2* q = shared + ({} + {} - {});", sum_text(thread_text(lines, round, group), ""), mirror.n,
        access.mirror);
@@ -230,7 +230,7 @@ void PassWriter::write_paired_loads() {
 // Value n of the line, by the thread that holds value 0.
 void PassWriter::load_end(const Access& access, const Round& round, std::int64_t pair) {
   const std::string condition = element(pass_.load, access, round, 0).first;
-  const Window& mirror = pass_.load.mirror;
+  const Pruning& mirror = pass_.load.mirror;
   line("if ({} == 0{}) end{} = {};", access.mirror, condition.empty() ? "" : " && " + condition, pair,
        load_text(fmt::format("{}[{}]", access.base, number_text(mirror.n * mirror.stride))));
 }

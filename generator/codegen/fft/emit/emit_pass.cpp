@@ -127,7 +127,7 @@ bool PassWriter::table_is_complex(int table) const {
   };
   look(pass_.load.factors), look(pass_.store.factors);
   for (const Round& round : pass_.rounds)
-    for (const Transform& transform : round.transforms) look(transform.before);
+    for (const Dft& transform : round.transforms) look(transform.before);
   return complex;
 }
 

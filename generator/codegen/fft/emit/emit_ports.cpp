@@ -1,4 +1,4 @@
-// Loads from and stores to global memory, with their fused operations: windows, bounds, factors, scale, conjugate
+// Loads from and stores to global memory, with their fused operations: prunings, bounds, factors, scale, conjugate
 // mirrors.
 #include <algorithm>
 
@@ -50,8 +50,8 @@ PassWriter::Access PassWriter::begin_access(const Port& port, const Round& round
            2 * real_size());
     for (std::size_t i = 0; i < port.bounds.size(); ++i)
       access.bound.push_back(define(fmt::format("b{}", i), port.bounds[i].index));
-    for (std::size_t i = 0; i < port.windows.size(); ++i)
-      access.window.push_back(define(fmt::format("n{}", i), port.windows[i].index));
+    for (std::size_t i = 0; i < port.prunings.size(); ++i)
+      access.pruning.push_back(define(fmt::format("n{}", i), port.prunings[i].index));
   }
   if (mirrors(port)) access.mirror = define("m", port.mirror.index);
   if (pointer && port.values == Values::pairs && pairs_at_once(port, round)) line("const bool even = ft_even(p);");
@@ -93,21 +93,21 @@ std::pair<std::string, std::string> PassWriter::element(const Port& port, const 
     if (here + most_elsewhere(bound.index, round) < bound.limit) continue;
     also(fmt::format("{} < {}", plus(access.bound[i], here), bound.limit));
   }
-  for (std::size_t i = 0; i < port.windows.size(); ++i) {
-    const Window& window = port.windows[i];
-    const std::int64_t here = register_part(window.index, round, e);
-    if (round.cut >= 0 && here + most_elsewhere(window.index, round) < window.kept) {
-      position += fmt::format(" + {}({}) * {}", pass_.wide ? "(long long)" : "", plus(access.window[i], here),
-                              number_text(window.stride));
+  for (std::size_t i = 0; i < port.prunings.size(); ++i) {
+    const Pruning& pruning = port.prunings[i];
+    const std::int64_t here = register_part(pruning.index, round, e);
+    if (round.cut >= 0 && here + most_elsewhere(pruning.index, round) < pruning.kept) {
+      position += fmt::format(" + {}({}) * {}", pass_.wide ? "(long long)" : "", plus(access.pruning[i], here),
+                              number_text(pruning.stride));
       continue;
     }
-    const std::string n = plus(access.window[i], register_part(window.index, round, e));
-    const char* kind = window.kind == Window::Kind::head      ? "head"
-                       : window.kind == Window::Kind::wrapped ? "wrapped"
-                                                              : "centred";
-    also(fmt::format("ft_kept_{}({}, {}, {})", kind, n, window.n, window.kept));
-    position += fmt::format(" + {}ft_position_{}({}, {}, {}) * {}", pass_.wide ? "(long long)" : "", kind, n, window.n,
-                            window.kept, number_text(window.stride));
+    const std::string n = plus(access.pruning[i], register_part(pruning.index, round, e));
+    const char* kind = pruning.kind == Pruning::Kind::head      ? "head"
+                       : pruning.kind == Pruning::Kind::wrapped ? "wrapped"
+                                                                : "centred";
+    also(fmt::format("ft_kept_{}({}, {}, {})", kind, n, pruning.n, pruning.kept));
+    position += fmt::format(" + {}ft_position_{}({}, {}, {}) * {}", pass_.wide ? "(long long)" : "", kind, n, pruning.n,
+                            pruning.kept, number_text(pruning.stride));
   }
   if (port.values == Values::hermitian) {
     const char* const wide = pass_.wide ? "(long long)" : "";

@@ -13,7 +13,7 @@ void PassWriter::write_transforms(const Round& round) {
 }
 
 void PassWriter::transform_group(const Round& round, std::int64_t group, std::int64_t first) {
-  for (const Transform& transform : round.transforms) {
+  for (const Dft& transform : round.transforms) {
     write_products(round, transform.before, group, first);
     write_transform(round, transform, group, first);
   }
@@ -35,8 +35,7 @@ void PassWriter::write_products(const Round& round, const std::vector<Factor>& f
   line("}}");
 }
 
-void PassWriter::write_transform(const Round& round, const Transform& transform, std::int64_t group,
-                                 std::int64_t first) {
+void PassWriter::write_transform(const Round& round, const Dft& transform, std::int64_t group, std::int64_t first) {
   const std::int64_t radix = product(transform.digits);
   std::int64_t step = 1;  // distance between the registers of one DFT
   for (const int atom : round.registers) {
@@ -53,13 +52,13 @@ void PassWriter::write_transform(const Round& round, const Transform& transform,
   if (transform.period > 1) write_twiddles(round, transform, group, first, radix, step, starts, sign);
 }
 
-Index PassWriter::digit_index(const Transform& transform) {
+Index PassWriter::digit_index(const Dft& transform) {
   Index index;
   for (const int atom : transform.digits) index.push_back({atom, 1});
   return index;
 }
 
-void PassWriter::write_twiddles(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first,
+void PassWriter::write_twiddles(const Round& round, const Dft& transform, std::int64_t group, std::int64_t first,
                                 std::int64_t radix, std::int64_t step, const std::vector<std::int64_t>& starts,
                                 int sign) {
   std::map<std::int64_t, std::vector<std::int64_t>> by_offset;  // starts that share the same factors
@@ -81,7 +80,7 @@ void PassWriter::write_twiddles(const Round& round, const Transform& transform, 
   }
 }
 
-std::string PassWriter::twiddle_text(const Transform& transform, std::int64_t k, std::int64_t scale, int sign) const {
+std::string PassWriter::twiddle_text(const Dft& transform, std::int64_t k, std::int64_t scale, int sign) const {
   const bool stored = transform.table >= 0 && pass_.twiddles != Twiddles::computed && pass_.twiddles != Twiddles::fast;
   if (stored && (pass_.twiddles == Twiddles::table || k == 1))
     return fmt::format("turns{}[m{}]", transform.table, k * scale == 1 ? "" : fmt::format(" * {}", k * scale));

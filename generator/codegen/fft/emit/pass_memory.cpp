@@ -34,7 +34,7 @@ std::string bulk_rule(const PassSpec& pass) {
   const auto rule = [&](const std::string& what) {
     return "rule load: " + pass.title + ": " + what + "; load=async or load=plain";
   };
-  if (pass.load.values != Values::complex || !pass.load.windows.empty() || !pass.load.bounds.empty())
+  if (pass.load.values != Values::complex || !pass.load.prunings.empty() || !pass.load.bounds.empty())
     return rule("bulk copies take whole tiles of complex values, here part of a tile is not in the array");
   const Landing land = landing_of(pass);
   const std::int64_t value = 2 * real_size(pass);
@@ -72,7 +72,7 @@ std::string swizzle_rule(const PassSpec& pass, const Round& from, const Round& t
 }
 
 // Whole lines of a halved dimension, of so many values, one after the other.
-SharedLayout lines_layout(const PassSpec& pass, const Window& halved, std::int64_t values) {
+SharedLayout lines_layout(const PassSpec& pass, const Pruning& halved, std::int64_t values) {
   SharedLayout out;
   out.stride.assign(pass.atoms.size(), 0);
   std::int64_t next = values;

@@ -1,5 +1,5 @@
 // Shared memory of a pass: the places of values between its rounds, and landing buffers for tiles that are copied ahead
-// of time. Found without writing any text.
+// of time. Found without writing any text. shared_layout.cpp searches the padding.
 #pragma once
 
 #include <cstdint>

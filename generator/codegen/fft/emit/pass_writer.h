@@ -1,7 +1,7 @@
 // Writes the text of one kernel; private to emit_pass. Each source file has one part: emit_pass.cpp (the kernel as a
 // whole), emit_index.cpp (offsets from the numbers of tile and thread), emit_ports.cpp (global memory),
 // emit_landing.cpp (copies ahead of time), emit_rounds.cpp (DFTs, twiddle factors), emit_exchange.cpp (shared memory),
-// emit_shuffle.cpp (inside warps).
+// emit_shuffle.cpp (inside warps), emit_halves.cpp (half spectra).
 #pragma once
 
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ class PassWriter {
   // Names that a port's guards and positions need; then the condition ("" if always true) and the element for each
   // value.
   struct Access {
-    std::vector<std::string> bound, window, factor, turned;
+    std::vector<std::string> bound, pruning, factor, turned;
     std::string base, mirror;
   };
   void write_rank_function(const char* side, const Port& port);
@@ -125,7 +125,7 @@ class PassWriter {
   void load_end(const Access& access, const Round& round, std::int64_t pair);
   void fold_pair(const Round& round, std::int64_t pair);
   void fold_opposite(std::int64_t one, std::int64_t other, std::int64_t steps);
-  static Index beside(const SharedLayout& layout, const Window& halved);
+  static Index beside(const SharedLayout& layout, const Pruning& halved);
   std::string opposite_text(const SharedLayout& layout, const std::string& position) const;
 
   // ---- landing buffers
@@ -139,11 +139,11 @@ class PassWriter {
   void write_transforms(const Round& round);
   void transform_group(const Round& round, std::int64_t group, std::int64_t first);
   void write_products(const Round& round, const std::vector<Factor>& factors, std::int64_t group, std::int64_t first);
-  void write_transform(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first);
-  static Index digit_index(const Transform& transform);
-  void write_twiddles(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first,
+  void write_transform(const Round& round, const Dft& transform, std::int64_t group, std::int64_t first);
+  static Index digit_index(const Dft& transform);
+  void write_twiddles(const Round& round, const Dft& transform, std::int64_t group, std::int64_t first,
                       std::int64_t radix, std::int64_t step, const std::vector<std::int64_t>& starts, int sign);
-  std::string twiddle_text(const Transform& transform, std::int64_t k, std::int64_t scale, int sign) const;
+  std::string twiddle_text(const Dft& transform, std::int64_t k, std::int64_t scale, int sign) const;
 
   // ---- exchange
   void write_exchange(std::size_t r);

@@ -17,7 +17,7 @@ bool contains(const std::vector<int>& list, int atom) {
 
 class Arranger {
  public:
-  Arranger(PassSpec& pass, std::vector<Transform> transforms) : pass_(pass), transforms_(std::move(transforms)) {}
+  Arranger(PassSpec& pass, std::vector<Dft> transforms) : pass_(pass), transforms_(std::move(transforms)) {}
 
   std::string run() {
     const std::int64_t values = tile_values(pass_);
@@ -65,12 +65,12 @@ class Arranger {
   void for_indices(const std::function<void(Index&)>& use) {
     for (Port* port : {&pass_.load, &pass_.store}) {
       use(port->address), use(port->mirror.index);
-      for (auto& window : port->windows) use(window.index);
+      for (auto& pruning : port->prunings) use(pruning.index);
       for (auto& turned : port->turned) use(turned.index);
       for (auto& factor : port->factors) use(factor.index);
       for (auto& bound : port->bounds) use(bound.index);
     }
-    const auto use_transform = [&](Transform& transform) {
+    const auto use_transform = [&](Dft& transform) {
       use(transform.index);
       for (auto& factor : transform.before) use(factor.index);
     };
@@ -162,7 +162,7 @@ class Arranger {
   // ---- registers and threads of a round ----
   bool transformed(int atom) const {
     for (const Round& round : pass_.rounds)
-      for (const Transform& transform : round.transforms)
+      for (const Dft& transform : round.transforms)
         if (contains(transform.digits, atom)) return true;
     return false;
   }
@@ -188,11 +188,11 @@ class Arranger {
       if (pass_.atoms[i].in_tile && !contains(round.registers, static_cast<int>(i)) &&
           !contains(round.blocks, static_cast<int>(i)))
         rest.push_back(static_cast<int>(i));
-    // Atoms that do not appear in the addresses (windowed dimensions) are ranked by their position in the array.
+    // Atoms that do not appear in the addresses (pruned dimensions) are ranked by their position in the array.
     const auto key = [&](int atom) {
       std::int64_t weight = weight_of(address, atom);
       const Port& port = last && r > 0 ? pass_.store : pass_.load;
-      for (const auto& window : port.windows) weight += weight_of(window.index, atom) * window.stride;
+      for (const auto& pruning : port.prunings) weight += weight_of(pruning.index, atom) * pruning.stride;
       if (mirrors(port)) weight += weight_of(port.mirror.index, atom) * port.mirror.stride;
       for (const auto& turned : port.turned) weight += weight_of(turned.index, atom) * turned.stride;
       return weight;
@@ -269,33 +269,31 @@ class Arranger {
   // Of half spectra, rounds that only load or store move half of the values.
   void leave_out() {
     if (pass_.rounds.size() < 2 || pass_.banks == Banks::swizzle || pass_.cluster > 1) return;
-    const auto cut = [&](Round& round, const Round& beside, const Window& window, std::int64_t kept) {
-      if (!round.transforms.empty() || window.index.size() != 1) return;
-      const auto [atom, weight] = window.index.front();
-      if (weight == 1 && size(atom) == window.n && contains(round.threads, atom) && contains(beside.registers, atom))
+    const auto cut = [&](Round& round, const Round& beside, const Pruning& pruning, std::int64_t kept) {
+      if (!round.transforms.empty() || pruning.index.size() != 1) return;
+      const auto [atom, weight] = pruning.index.front();
+      if (weight == 1 && size(atom) == pruning.n && contains(round.threads, atom) && contains(beside.registers, atom))
         round.cut = atom, round.kept = kept;
     };
     auto& rounds = pass_.rounds;
-    for (const Window& window : pass_.store.windows)
-      if (window.kind == Window::Kind::head) cut(rounds.back(), rounds[rounds.size() - 2], window, window.kept);
+    for (const Pruning& pruning : pass_.store.prunings)
+      if (pruning.kind == Pruning::Kind::head) cut(rounds.back(), rounds[rounds.size() - 2], pruning, pruning.kept);
     const Port& load = pass_.load;
     if (load.values == Values::hermitian && load.factors.empty() && load.turned.empty() && pass_.load_by == Load::plain)
       cut(rounds.front(), rounds[1], load.mirror, load.mirror.n / 2 + 1);
   }
 
   PassSpec& pass_;
-  std::vector<Transform> transforms_;
+  std::vector<Dft> transforms_;
   std::int64_t per_thread_ = 1;
   std::vector<int> first_blocks_, later_blocks_;  // distributed over the blocks in the first round, and later
 };
 
 }  // namespace
 
-std::string arrange(PassSpec& pass, const std::vector<Transform>& transforms) {
-  return Arranger(pass, transforms).run();
-}
+std::string arrange(PassSpec& pass, const std::vector<Dft>& transforms) { return Arranger(pass, transforms).run(); }
 
-void assert_arranged(PassSpec& pass, const std::vector<Transform>& transforms) {
+void assert_arranged(PassSpec& pass, const std::vector<Dft>& transforms) {
   if (const std::string refusal = arrange(pass, transforms); !refusal.empty()) throw Error(Status::internal, refusal);
 }
 

@@ -14,8 +14,8 @@ namespace fourtune::generator::fft {
 // values per thread, tile / pass.threads, allows it. Loads and stores are coalesced: in the first round, neighbouring
 // threads hold neighbouring values of the load address; in the last round, of the store address. Returns
 // the refusal ("rule cluster") of a tile that a cluster's blocks cannot share; a pass of one block is never refused.
-[[nodiscard]] std::string arrange(PassSpec& pass, const std::vector<Transform>& transforms);
+[[nodiscard]] std::string arrange(PassSpec& pass, const std::vector<Dft>& transforms);
 // The same for a pass of one block; throws Error{internal} if it is refused.
-void assert_arranged(PassSpec& pass, const std::vector<Transform>& transforms);
+void assert_arranged(PassSpec& pass, const std::vector<Dft>& transforms);
 
 }  // namespace fourtune::generator::fft

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "generator/codegen/fft/lower/lower.h"
-#include "generator/codegen/fft/lower/placing.h"
+#include "generator/codegen/fft/lower/split_stride.h"
 
 namespace fourtune::generator::fft {
 

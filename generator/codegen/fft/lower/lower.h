@@ -22,7 +22,7 @@ namespace fourtune::generator::fft {
 // Operations fused into the transform, by dimension; x first.
 struct DimensionHooks {
   // Zero padding: the input array holds only these positions. Truncation: the output array holds only these.
-  std::optional<Window> input, output;  // only kind and kept are used
+  std::optional<Pruning> input, output;  // only kind and kept are used
   // Real factors for every kept position, applied while loading or storing (deconvolution). Empty: none.
   std::vector<double> input_factors, output_factors;
   // The same with complex factors (Bluestein's chirps).

@@ -44,7 +44,7 @@ inline std::int64_t weight_of(const Index& index, int atom) {
 }
 
 // A dimension of which the array holds only `kept` of n positions: zero padding when loading, truncation when storing.
-struct Window {
+struct Pruning {
   enum class Kind {
     head,     // positions 0..kept-1
     wrapped,  // frequencies -kept/2..(kept-1)/2, in FFT order on both sides
@@ -97,16 +97,16 @@ struct RankArrays {
 inline constexpr int rank_addresses = 4;
 // One side of a kernel: its loads or its stores.
 struct Port {
-  Index address;  // in elements (complex; real for Values::real and pairs), without the atoms of windowed dimensions
-  std::vector<Window> windows;
+  Index address;  // in elements (complex; real for Values::real and pairs), without the atoms of pruned dimensions
+  std::vector<Pruning> prunings;
   std::vector<Factor> factors;
   std::vector<Bound> bounds;
   double scale = 1;
   Values values = Values::complex;
   std::int64_t pair = 1;  // pairs
-  Window mirror;          // hermitian, folded, unfolded: the halved dimension (kind unused)
+  Pruning mirror;         // hermitian, folded, unfolded: the halved dimension (kind unused)
   std::optional<RankArrays> ranks;
-  std::vector<Window> turned;  // hermitian: the other dimensions that are still to be transformed (kind, kept unused)
+  std::vector<Pruning> turned;  // hermitian: the other dimensions that are still to be transformed (kind, kept unused)
 };
 
 enum class Twiddles {
@@ -117,7 +117,7 @@ enum class Twiddles {
 };
 
 // A DFT over `digits` (fastest first); then value k is multiplied by exp(sign 2 pi i k index / period) if period > 1.
-struct Transform {
+struct Dft {
   std::vector<Factor> before;  // products before the DFT
   std::vector<int> digits;
   std::int64_t period = 1;
@@ -129,7 +129,7 @@ struct Round {
   std::vector<int> registers;  // tile atoms, fastest first
   std::vector<int> threads;    // the other tile atoms, fastest first
   std::vector<int> blocks;     // tile atoms spread over the blocks of a cluster, fastest first
-  std::vector<Transform> transforms;
+  std::vector<Dft> transforms;
   // A round that only loads or stores has no threads for values that the array does not hold: those of atom `cut` from
   // `kept` on. The round before or behind it has the atom in registers.
   int cut = -1;

@@ -1,15 +1,15 @@
 // The places of digits in the arrays that a kernel reads and writes.
-#include "generator/codegen/fft/lower/planner.h"
+#include "generator/codegen/fft/lower/pass_planner.h"
 #include "generator/codegen/fft/lower/reach.h"
 
 namespace fourtune::generator::fft {
 
-Weights Planner::positions(const Line& axis, int k) const {
+Weights PassPlanner::positions(const Line& axis, int k) const {
   if (axis.digits.front().kernel < 0) return {1};
   return layout(plan_, k)[at(axis.dim)];
 }
 
-std::int64_t Planner::length_between(int d, int k) const {
+std::int64_t PassPlanner::length_between(int d, int k) const {
   const Line& axis = axes_[at(d)];
   if (d == batch_axis) return axis.n;
   const bool before = axis.digits.front().kernel >= k, after = axis.digits.back().kernel < k;
@@ -20,8 +20,8 @@ std::int64_t Planner::length_between(int d, int k) const {
   return axis.n;
 }
 
-Placings Planner::outside(bool input) const {
-  Placings out;
+SplitStrides PassPlanner::outside(bool input) const {
+  SplitStrides out;
   const auto s = array_strides(options_, input);
   for (int d = 0; d <= batch_axis; ++d) out[at(d)] = straight(s[at(d)]);
   return out;
@@ -35,8 +35,8 @@ static std::int64_t padded_row(std::int64_t values, std::int64_t value_bytes) {
   return (bytes + whole - 1) / whole * whole / value_bytes;
 }
 
-Placings Planner::between(int k) {
-  Placings out;
+SplitStrides PassPlanner::between(int k) {
+  SplitStrides out;
   std::int64_t next = 1;
   for (int d = 0; d <= batch_axis; ++d) {
     out[at(d)] = straight(next), next *= length_between(d, k);
@@ -44,7 +44,7 @@ Placings Planner::between(int k) {
   }
   work_values_ = std::max(work_values_, next);
   if (with(k).load != Load::bulk || with(k - 1).to != Target::work) return out;
-  Placings tiled;
+  SplitStrides tiled;
   std::int64_t low = 1;
   for (int d = 0; d <= batch_axis; ++d) {
     const std::int64_t cut = tile_cut(d, k);
@@ -59,13 +59,13 @@ Placings Planner::between(int k) {
   return tiled;
 }
 
-bool Planner::carries_in_part(int d, int k) const {
+bool PassPlanner::carries_in_part(int d, int k) const {
   const auto& digits = axes_[at(d)].digits;
   const bool active = std::any_of(digits.begin(), digits.end(), [&](const Digit& digit) { return digit.kernel == k; });
   return !active && length_between(d, k) % tile_along(d, k) != 0;
 }
 
-std::int64_t Planner::tile_cut(int d, int k) const {
+std::int64_t PassPlanner::tile_cut(int d, int k) const {
   const Line& axis = axes_[at(d)];
   if (length_between(d, k) != axis.n) return 0;
   const Weights before = positions(axis, k);
@@ -83,7 +83,7 @@ std::int64_t Planner::tile_cut(int d, int k) const {
   return axis.n % cut ? 0 : cut;
 }
 
-int Planner::tile_along(int d, int k) const {
+int PassPlanner::tile_along(int d, int k) const {
   const int dims = std::max(rank(plan_), options_.tile_rank);
   if (d < batch_axis && d >= dims) return 1;
   return std::max(1, with(k).tile[at(d < batch_axis ? d : dims)]);

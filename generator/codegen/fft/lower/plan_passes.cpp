@@ -1,12 +1,12 @@
 // Turns a plan into its passes, kernel by kernel.
 #include "generator/codegen/fft/lower/arrange.h"
 #include "generator/codegen/fft/lower/copy_pass.h"
-#include "generator/codegen/fft/lower/planner.h"
+#include "generator/codegen/fft/lower/pass_planner.h"
 #include "generator/codegen/fft/lower/reach.h"
 
 namespace fourtune::generator::fft {
 
-Planner::Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan), options_(options) {
+PassPlanner::PassPlanner(const FftPlan& plan, const EmitOptions& options) : plan_(plan), options_(options) {
   static const char* names[] = {"x", "y", "z", "w"};
   for (int d = 0; d < most_dimensions; ++d) axes_.push_back({names[d], options.n[at(d)], d, {}});
   axes_.push_back({"batch", options.batch, batch_axis, {}});
@@ -24,7 +24,7 @@ Planner::Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan),
   check_orders();
 }
 
-void Planner::check_orders() {
+void PassPlanner::check_orders() {
   if (plan_.from != Order::primes && plan_.order != Order::primes) return;
   bool plain = options_.type == FftType::c2c;
   for (const DimensionHooks& hooks : options_.hooks)
@@ -33,7 +33,7 @@ void Planner::check_orders() {
   if (!plain) refuse("rule order: orders by prime factors are for whole complex arrays, without padding or factors");
 }
 
-Lowering Planner::run() {
+Lowering PassPlanner::run() {
   PlannedProgram out;
   for (std::size_t k = 0; k < plan_.kernels.size() && !refused(); ++k) {
     out.passes.push_back(pass(static_cast<int>(k)));
@@ -48,14 +48,14 @@ Lowering Planner::run() {
   return {std::move(out), {}};
 }
 
-bool Planner::moves_values(const PassSpec& spec) {
-  if (!spec.load.windows.empty() || !spec.store.windows.empty() || spec.load.values != spec.store.values) return true;
+bool PassPlanner::moves_values(const PassSpec& spec) {
+  if (!spec.load.prunings.empty() || !spec.store.prunings.empty() || spec.load.values != spec.store.values) return true;
   for (const int atom : spec.grid_order)
     if (load_weight(spec, atom) != store_weight(spec, atom)) return true;
   return false;
 }
 
-void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) {
+void PassPlanner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) {
   using Where = BufferRef::Where;
   pass.from_index = before ? before->to_index : 0;
   pass.to_index = pass.to == Where::workspace ? pass.from_index : 0;
@@ -72,7 +72,7 @@ void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int
         k + 1));
 }
 
-PlannedPass Planner::pass(int k) {
+PlannedPass PassPlanner::pass(int k) {
   const KernelParameters& w = with(k);
   PlannedPass out;
   PassSpec& spec = out.spec;
@@ -103,8 +103,8 @@ PlannedPass Planner::pass(int k) {
   spec.title = to_text(plan_.kernels[at(k)]);
   spec.name = fmt::format("{}{}", k + 1, options_.sign < 0 ? "f" : "b");
   const bool first = k == 0, last = k + 1 == kernels();
-  const Placings in = first ? outside(true) : between(k), store = last ? outside(false) : between(k + 1);
-  std::vector<Transform> transforms(plan_.kernels[at(k)].subs.size());
+  const SplitStrides in = first ? outside(true) : between(k), store = last ? outside(false) : between(k + 1);
+  std::vector<Dft> transforms(plan_.kernels[at(k)].subs.size());
   std::array<std::size_t, most_dimensions> next{};
   AxisParts parts;
   for (int d = 0; d <= batch_axis; ++d) parts[at(d)] = split_axis(spec, d, k, in[at(d)], store[at(d)]);
@@ -134,7 +134,7 @@ PlannedPass Planner::pass(int k) {
   return out;
 }
 
-std::int64_t Planner::last_element() const {
+std::int64_t PassPlanner::last_element() const {
   std::int64_t most = work_values_;
   for (const bool input : {true, false}) {
     const auto s = array_strides(options_, input);
@@ -146,7 +146,7 @@ std::int64_t Planner::last_element() const {
   return most;
 }
 
-Lowering lower(const FftPlan& plan, const EmitOptions& options) { return Planner(plan, options).run(); }
+Lowering lower(const FftPlan& plan, const EmitOptions& options) { return PassPlanner(plan, options).run(); }
 
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options) {
   Lowering lowered = lower(plan, options);

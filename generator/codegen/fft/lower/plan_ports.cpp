@@ -1,33 +1,33 @@
-// Operations fused into loads and stores: windows, factors, real arrays.
+// Operations fused into loads and stores: prunings, factors, real arrays.
 #include "generator/codegen/at.h"
-#include "generator/codegen/fft/lower/planner.h"
+#include "generator/codegen/fft/lower/pass_planner.h"
 #include "generator/codegen/fft/lower/tables.h"
 
 namespace fourtune::generator::fft {
 
 namespace {
 
-std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64_t i, std::int64_t kept,
+std::int64_t position_in_transform(const std::optional<Pruning>& hook, std::int64_t i, std::int64_t kept,
                                    std::int64_t n) {
-  if (!hook || hook->kind == Window::Kind::head) return i;
-  if (hook->kind == Window::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
+  if (!hook || hook->kind == Pruning::Kind::head) return i;
+  if (hook->kind == Pruning::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
   return i >= kept / 2 ? i - kept / 2 : i + n - kept / 2;
 }
 
 // Values of the kept positions, indexed by position in the transform; 0 elsewhere.
 template <class T>
-std::vector<T> by_position(const std::optional<Window>& window, const std::vector<T>& values, std::int64_t n) {
-  const std::int64_t kept = window ? window->kept : n;
+std::vector<T> by_position(const std::optional<Pruning>& pruning, const std::vector<T>& values, std::int64_t n) {
+  const std::int64_t kept = pruning ? pruning->kept : n;
   if (static_cast<std::int64_t>(values.size()) != kept)
     throw Error(Status::invalid_plan, fmt::format("{} factors for {} kept positions", values.size(), kept));
   std::vector<T> full(at(n), T(0));
-  for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(window, i, kept, n))] = values[at(i)];
+  for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(pruning, i, kept, n))] = values[at(i)];
   return full;
 }
 
 }  // namespace
 
-bool Planner::windowed(int d, int k, bool load) const {
+bool PassPlanner::pruned(int d, int k, bool load) const {
   if (d == batch_axis) return false;
   const Line& axis = axes_[at(d)];
   if (load) {
@@ -38,39 +38,40 @@ bool Planner::windowed(int d, int k, bool load) const {
   return options_.hooks[at(d)].output.has_value() || (d == 0 && options_.type == FftType::r2c);
 }
 
-bool Planner::turned(int d, int k) const {
+bool PassPlanner::turned(int d, int k) const {
   const Line &x = axes_.front(), &axis = axes_[at(d)];
   return options_.type == FftType::c2r && d != 0 && d != batch_axis && !x.digits.empty() && !axis.digits.empty() &&
          x.digits.front().kernel == k && axis.digits.front().kernel == k && axis.digits.back().kernel == k;
 }
 
-void Planner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, const Placings& in, const Placings& store) {
+void PassPlanner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, const SplitStrides& in,
+                               const SplitStrides& store) {
   PassSpec& spec = out.spec;
   for (int d = 0; d < most_dimensions; ++d) {
     const Line& axis = axes_[at(d)];
     for (const bool load : {true, false}) {
-      if (!windowed(d, k, load)) continue;
+      if (!pruned(d, k, load)) continue;
       Port& port = load ? spec.load : spec.store;
-      Window window;
+      Pruning pruning;
       const auto& hook = load ? options_.hooks[at(d)].input : options_.hooks[at(d)].output;
-      if (hook) window = *hook;
-      window.index = natural(parts[at(d)], load);
-      window.n = axis.n;
-      window.stride = (load ? in : store)[at(d)].low;
+      if (hook) pruning = *hook;
+      pruning.index = natural(parts[at(d)], load);
+      pruning.n = axis.n;
+      pruning.stride = (load ? in : store)[at(d)].low;
       if (d == 0 && load && options_.type == FftType::c2r) {
         port.values = Values::hermitian;
-        port.mirror = window;
+        port.mirror = pruning;
         continue;
       }
       if (load && turned(d, k)) {
         if (hook)
           refuse("rule window: a half spectrum that is padded in another dimension takes separate kernels along x");
-        port.turned.push_back(window);
+        port.turned.push_back(pruning);
         continue;
       }
-      if (!hook) window.kind = Window::Kind::head, window.kept = axis.n / 2 + 1;  // r2c
+      if (!hook) pruning.kind = Pruning::Kind::head, pruning.kept = axis.n / 2 + 1;  // r2c
       if (!load && plan_.order != Order::natural) refuse("rule order: a truncated output needs order=natural");
-      port.windows.push_back(window);
+      port.prunings.push_back(pruning);
     }
   }
   if (k == 0) spec.load.ranks = options_.input_ranks;
@@ -84,22 +85,22 @@ void Planner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, cons
   }
 }
 
-void Planner::add_factors(PlannedPass& out, int k, const AxisParts& parts) {
+void PassPlanner::add_factors(PlannedPass& out, int k, const AxisParts& parts) {
   for (int d = 0; d < most_dimensions; ++d) {
     const Line& axis = axes_[at(d)];
     const DimensionHooks& hooks = options_.hooks[at(d)];
     for (const bool load : {true, false}) {
       if ((load ? axis.digits.front().kernel : axis.digits.back().kernel) != k) continue;
-      const auto& window = load ? hooks.input : hooks.output;
+      const auto& pruning = load ? hooks.input : hooks.output;
       const auto add = [&](std::vector<std::byte> table, bool complex) {
         out.tables.push_back(std::move(table));
         (load ? out.spec.load : out.spec.store)
             .factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, complex});
       };
       if (const auto& factors = load ? hooks.input_factors : hooks.output_factors; !factors.empty())
-        add(real_table(by_position(window, factors, axis.n), options_.precision), false);
+        add(real_table(by_position(pruning, factors, axis.n), options_.precision), false);
       if (const auto& turns = load ? hooks.input_turns : hooks.output_turns; !turns.empty())
-        add(complex_table(by_position(window, turns, axis.n), options_.precision), true);
+        add(complex_table(by_position(pruning, turns, axis.n), options_.precision), true);
     }
   }
 }

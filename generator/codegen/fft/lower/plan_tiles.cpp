@@ -1,7 +1,7 @@
 // The contents of a kernel's tile: the digits that it transforms and the neighbours that it carries; the other digits
 // number the tiles.
 #include "base/layout.h"
-#include "generator/codegen/fft/lower/planner.h"
+#include "generator/codegen/fft/lower/pass_planner.h"
 #include "generator/codegen/fft/lower/tables.h"
 
 namespace fourtune::generator::fft {
@@ -12,8 +12,9 @@ constexpr std::int64_t most_table = 65536;  // entries per twiddle table
 
 }  // namespace
 
-std::vector<Run> Planner::passive_runs(const Line& axis, int k, const Weights& before, const Weights& after) const {
-  std::vector<Run> runs;
+std::vector<CarriedDigits> PassPlanner::passive_runs(const Line& axis, int k, const Weights& before,
+                                                     const Weights& after) const {
+  std::vector<CarriedDigits> runs;
   bool active = false;
   for (std::size_t i = 0; i < axis.digits.size(); ++i) {
     const Digit& digit = axis.digits[i];
@@ -29,9 +30,10 @@ std::vector<Run> Planner::passive_runs(const Line& axis, int k, const Weights& b
     else
       runs.push_back({i, digit.radix, digit.in, digit.out, before[i], after[i]});
   }
-  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.before < b.before; });
+  std::sort(runs.begin(), runs.end(),
+            [](const CarriedDigits& a, const CarriedDigits& b) { return a.before < b.before; });
   // On a transformed axis, later digits also appear in twiddle indices, and earlier ones in the output's index.
-  const auto joins = [&](const Run& a, const Run& b) {
+  const auto joins = [&](const CarriedDigits& a, const CarriedDigits& b) {
     if (b.before != a.before * a.size || b.after != a.after * a.size) return false;
     const bool later = axis.digits[a.digit].kernel > k;
     if (later != (axis.digits[b.digit].kernel > k)) return !active;
@@ -48,13 +50,13 @@ std::vector<Run> Planner::passive_runs(const Line& axis, int k, const Weights& b
   return runs;
 }
 
-int Planner::add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile) {
+int PassPlanner::add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile) {
   spec.atoms.push_back({name, size, tile});
   return static_cast<int>(spec.atoms.size()) - 1;
 }
 
-void Planner::add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
-                        Part part, const Placing& in, const Placing& out) {
+void PassPlanner::add_parts(PassSpec& spec, std::vector<AxisPart>& parts, const std::string& name, std::int64_t size,
+                            bool tile, AxisPart part, const SplitStride& in, const SplitStride& out) {
   if (size == 1) return;
   for (const auto low : {split_for(in, part.before, size), split_for(out, part.after, size)}) {
     if (low == 0) continue;
@@ -71,13 +73,13 @@ void Planner::add_parts(PassSpec& spec, std::vector<Part>& parts, const std::str
   parts.push_back(part);
 }
 
-void Planner::add_digit(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t radix,
-                        const Part& part, const Placing& in, const Placing& out) {
+void PassPlanner::add_digit(PassSpec& spec, std::vector<AxisPart>& parts, const std::string& name, std::int64_t radix,
+                            const AxisPart& part, const SplitStride& in, const SplitStride& out) {
   const bool from = plan_.from == Order::primes;
   if (!from && plan_.order != Order::primes) return add_parts(spec, parts, name, radix, true, part, in, out);
   for (std::int64_t low = 1, number = 1; const std::int64_t p : prime_factors(radix)) {
     const std::int64_t reversed = radix / (low * p);
-    Part one = part;
+    AxisPart one = part;
     one.in *= low, one.out *= low;
     one.before *= from ? reversed : low;
     one.after *= from ? low : reversed;
@@ -86,11 +88,12 @@ void Planner::add_digit(PassSpec& spec, std::vector<Part>& parts, const std::str
   }
 }
 
-std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out) {
+std::vector<AxisPart> PassPlanner::split_axis(PassSpec& spec, int d, int k, const SplitStride& in,
+                                              const SplitStride& out) {
   const Line& axis = axes_[at(d)];
   const Weights before = positions(axis, k), after = positions(axis, k + 1);
   std::int64_t tile = tile_along(d, k);
-  std::vector<Part> parts;
+  std::vector<AxisPart> parts;
   for (std::size_t i = 0; i < axis.digits.size(); ++i) {
     const Digit& digit = axis.digits[i];
     if (digit.kernel == k)
@@ -115,7 +118,7 @@ std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placin
     return parts;
   }
   std::int64_t left = tile;
-  for (const Run& run : passive_runs(axis, k, before, after)) {
+  for (const CarriedDigits& run : passive_runs(axis, k, before, after)) {
     const std::int64_t low = std::min(left, run.size);
     if (run.size % low || left % low) {
       refuse(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} does not divide its {}", k + 1, tile,
@@ -132,25 +135,25 @@ std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placin
   if (left > 1)
     refuse(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile,
                        axis.name));
-  for (const Part& part : parts) {
-    if (!windowed(d, k, true)) spec.load.address.push_back({part.atom, part.load});
-    if (!windowed(d, k, false)) spec.store.address.push_back({part.atom, part.store});
+  for (const AxisPart& part : parts) {
+    if (!pruned(d, k, true)) spec.load.address.push_back({part.atom, part.load});
+    if (!pruned(d, k, false)) spec.store.address.push_back({part.atom, part.store});
   }
   return parts;
 }
 
-Index Planner::natural(const std::vector<Part>& parts, bool input) {
+Index PassPlanner::natural(const std::vector<AxisPart>& parts, bool input) {
   Index out;
-  for (const Part& part : parts) out.push_back({part.atom, input ? part.in : part.out});
+  for (const AxisPart& part : parts) out.push_back({part.atom, input ? part.in : part.out});
   return out;
 }
 
-Transform Planner::transform(PlannedPass& out, const std::vector<Part>& parts, const Line& axis, std::size_t i) {
-  Transform t;
-  for (const Part& part : parts)
+Dft PassPlanner::transform(PlannedPass& out, const std::vector<AxisPart>& parts, const Line& axis, std::size_t i) {
+  Dft t;
+  for (const AxisPart& part : parts)
     if (part.digit == i) t.digits.push_back(part.atom);
   t.period = i + 1 == axis.digits.size() ? 1 : axis.digits[i].in * axis.digits[i].radix;
-  for (const Part& part : parts)
+  for (const AxisPart& part : parts)
     if (part.digit > i) t.index.push_back({part.atom, part.in});
   if (t.period > 1 && t.period <= most_table && out.spec.twiddles == Twiddles::powers)
     t.table = table_for(out, t.period);
@@ -158,18 +161,18 @@ Transform Planner::transform(PlannedPass& out, const std::vector<Part>& parts, c
   return t;
 }
 
-int Planner::table_for(PlannedPass& out, std::int64_t period) {
+int PassPlanner::table_for(PlannedPass& out, std::int64_t period) {
   for (std::size_t i = 0; i < out.tables.size(); ++i)
     if (table_length(out.tables[i]) % period == 0) return static_cast<int>(i);
   out.tables.push_back(unit_table(period, options_.sign, options_.precision));
   return static_cast<int>(out.tables.size()) - 1;
 }
 
-std::int64_t Planner::table_length(const std::vector<std::byte>& table) const {
+std::int64_t PassPlanner::table_length(const std::vector<std::byte>& table) const {
   return static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision));
 }
 
-void Planner::order_grid(PassSpec& spec, const KernelParameters& w) {
+void PassPlanner::order_grid(PassSpec& spec, const KernelParameters& w) {
   const auto append = [&](const std::string& axis) {
     std::vector<int> atoms;
     for (std::size_t i = 0; i < spec.atoms.size(); ++i)

@@ -57,7 +57,7 @@ class ReachCheck {
     };
     factors(spec.load.factors), factors(spec.store.factors);
     for (const Round& round : spec.rounds)
-      for (const Transform& transform : round.transforms) {
+      for (const Dft& transform : round.transforms) {
         factors(transform.before);
         if (transform.period > 1) lookup(largest(spec, transform.index), transform.period, looks);
       }
@@ -99,7 +99,8 @@ Lengths array_sizes(const EmitOptions& options, bool input) {
   Lengths n = options.n;
   if (options.type == (input ? FftType::c2r : FftType::r2c)) n[0] = n[0] / 2 + 1;
   for (int d = 0; d < most_dimensions; ++d)
-    if (const auto& window = input ? options.hooks[at(d)].input : options.hooks[at(d)].output) n[at(d)] = window->kept;
+    if (const auto& pruning = input ? options.hooks[at(d)].input : options.hooks[at(d)].output)
+      n[at(d)] = pruning->kept;
   return n;
 }
 
@@ -128,12 +129,12 @@ std::int64_t array_bytes(const EmitOptions& options, bool input) {
 
 std::int64_t reach(const PassSpec& pass, const Port& port) {
   std::int64_t last = largest_within(pass, port, port.address);
-  for (const Window& window : port.windows) last += (window.kept - 1) * window.stride;
+  for (const Pruning& pruning : port.prunings) last += (pruning.kept - 1) * pruning.stride;
   if (port.values == Values::hermitian) last += port.mirror.n / 2 * port.mirror.stride;
   if (port.values == Values::folded || port.values == Values::unfolded)
     last += (port.mirror.kept - 1) * port.mirror.stride;
   if (port.values == Values::pairs) last += port.pair;
-  for (const Window& turned : port.turned) last += (turned.n - 1) * turned.stride;
+  for (const Pruning& turned : port.turned) last += (turned.n - 1) * turned.stride;
   return last + 1;
 }
 
@@ -141,7 +142,7 @@ std::vector<std::int64_t> workspace_bytes(const PlannedProgram& planned, const E
   // The values up to the last one that a port reaches, if its tiles do not extend beyond the array.
   const auto values = [](const PassSpec& pass, const Port& port) {
     std::int64_t last = largest(pass, port.address);
-    for (const Window& window : port.windows) last += (window.kept - 1) * window.stride;
+    for (const Pruning& pruning : port.prunings) last += (pruning.kept - 1) * pruning.stride;
     return last + 1;
   };
   std::vector<std::int64_t> all(at(planned.workspaces), 0);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "generator/codegen/fft/lower/lower.h"
-#include "generator/codegen/fft/lower/placing.h"
+#include "generator/codegen/fft/lower/split_stride.h"
 
 namespace fourtune::generator::fft {
 

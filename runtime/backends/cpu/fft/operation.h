@@ -1,4 +1,4 @@
-// One direction of a uniform FFT problem, as the CPU families (library, rows, along) compute it.
+// One direction of a uniform FFT problem, as the CPU families (library, rows, along; reordered.cpp) compute it.
 #pragma once
 
 #include <cstdint>

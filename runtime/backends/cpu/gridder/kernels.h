@@ -1,5 +1,5 @@
 // The inner loops of the gridder, selected once per process for the instruction set (by Highway's dispatch).
-//
+// select.cpp selects them; they are in locate.cpp, rows.cpp, portable.cpp, *_f32.cpp and *_f64.cpp.
 // `values` are complex<T>, contiguous pairs of T. All pointers to private tiles and block rows are 64-byte aligned.
 #pragma once
 

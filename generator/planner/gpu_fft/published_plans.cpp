@@ -1,8 +1,8 @@
-#include "generator/planner/gpu_fft/paper_plans.h"
+#include "generator/planner/gpu_fft/published_plans.h"
 
 namespace fourtune::generator::fft {
 
-const std::vector<PaperPlan>& paper_plans() {
+const std::vector<PaperPlan>& published_plans() {
   // clang-format off
   static const std::vector<PaperPlan> plans{
     {"4.1", "no interleaving, 256x256x256", {256, 256, 256},

@@ -1,4 +1,4 @@
-// The axes of arrays, and the places of positions along them.
+// The axes of arrays, and how far apart positions along them lie.
 #pragma once
 
 #include <array>
@@ -13,18 +13,18 @@ inline constexpr int batch_axis = most_dimensions;
 using AxisNumbers = std::array<std::int64_t, batch_axis + 1>;
 
 // Position p along an axis lies at p % cut * low + p / cut * high in the array.
-struct Placing {
+struct SplitStride {
   std::int64_t cut = 1, low = 1, high = 1;
 };
-using Placings = std::array<Placing, batch_axis + 1>;
-inline Placing straight(std::int64_t stride) { return {std::int64_t{1} << 62, stride, 0}; }
+using SplitStrides = std::array<SplitStride, batch_axis + 1>;
+inline SplitStride straight(std::int64_t stride) { return {std::int64_t{1} << 62, stride, 0}; }
 // Size of the lower part when a digit must be split so that each part has a single stride; 0: no split is needed.
-inline std::int64_t split_for(const Placing& placing, std::int64_t weight, std::int64_t size) {
-  if (weight >= placing.cut || weight * size <= placing.cut) return 0;
-  return placing.cut / weight;
+inline std::int64_t split_for(const SplitStride& axis, std::int64_t weight, std::int64_t size) {
+  if (weight >= axis.cut || weight * size <= axis.cut) return 0;
+  return axis.cut / weight;
 }
-inline std::int64_t stride_of(const Placing& placing, std::int64_t weight) {
-  return weight >= placing.cut ? weight / placing.cut * placing.high : weight * placing.low;
+inline std::int64_t stride_of(const SplitStride& axis, std::int64_t weight) {
+  return weight >= axis.cut ? weight / axis.cut * axis.high : weight * axis.low;
 }
 
 }  // namespace fourtune::generator::fft

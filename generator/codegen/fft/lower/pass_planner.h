@@ -11,7 +11,7 @@
 #include "fourtune/status.h"
 #include "generator/codegen/at.h"
 #include "generator/codegen/fft/lower/lower.h"
-#include "generator/codegen/fft/lower/placing.h"
+#include "generator/codegen/fft/lower/split_stride.h"
 #include "generator/plan/fft/geometry.h"
 
 namespace fourtune::generator::fft {
@@ -34,7 +34,7 @@ struct Line {
 // Weights of a line's digits in an array.
 using Weights = std::vector<std::int64_t>;
 // A run of an axis's digits that is one atom: transformed in this kernel, carried as neighbours, or part of the grid.
-struct Part {
+struct AxisPart {
   int atom = 0;
   std::size_t digit = 0;               // index of the axis's digit; if several are joined, any of them
   std::int64_t in = 1, out = 1;        // weights in the input's and the output's index
@@ -42,16 +42,16 @@ struct Part {
   std::int64_t load = 0, store = 0;    // strides in these arrays
 };
 // The parts of every axis.
-using AxisParts = std::array<std::vector<Part>, batch_axis + 1>;
+using AxisParts = std::array<std::vector<AxisPart>, batch_axis + 1>;
 // Carried digits that move as one number.
-struct Run {
+struct CarriedDigits {
   std::size_t digit = 0;
   std::int64_t size = 1, in = 1, out = 1, before = 1, after = 1;
 };
 
-class Planner {
+class PassPlanner {
  public:
-  Planner(const FftPlan& plan, const EmitOptions& options);
+  PassPlanner(const FftPlan& plan, const EmitOptions& options);
   Lowering run();
 
  private:
@@ -79,13 +79,13 @@ class Planner {
   Weights positions(const Line& axis, int k) const;
   // Whether the plan's orders are possible for these arrays.
   void check_orders();
-  // Length along an axis of the intermediate arrays: x of a real transform keeps half, and windows shorten axes that
+  // Length along an axis of the intermediate arrays: x of a real transform keeps half, and prunings shorten axes that
   // are not yet padded or already truncated.
   std::int64_t length_between(int d, int k) const;
-  Placings outside(bool input) const;
+  SplitStrides outside(bool input) const;
   // The array between kernels k-1 and k: dense, x fastest; if kernel k copies whole tiles in bulk, its tiles one after
   // the other.
-  Placings between(int k);
+  SplitStrides between(int k);
   // Number of the lowest positions of an axis that are in one tile of kernel k; 0: its positions are not the lowest, or
   // do not divide the axis or the digit in which they end.
   std::int64_t tile_cut(int d, int k) const;
@@ -95,29 +95,29 @@ class Planner {
   bool carries_in_part(int d, int k) const;
 
   // ---- tiles and transforms (plan_tiles.cpp)
-  std::vector<Run> passive_runs(const Line& axis, int k, const Weights& before, const Weights& after) const;
+  std::vector<CarriedDigits> passive_runs(const Line& axis, int k, const Weights& before, const Weights& after) const;
   int add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile);
   // Adds the atoms of one digit, or of part of a digit, split where an array's stride changes inside it.
-  void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
-                 Part part, const Placing& in, const Placing& out);
+  void add_parts(PassSpec& spec, std::vector<AxisPart>& parts, const std::string& name, std::int64_t size, bool tile,
+                 AxisPart part, const SplitStride& in, const SplitStride& out);
   // The same for a digit that a kernel transforms: where an order is by prime factors, one atom for each prime.
-  void add_digit(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t radix,
-                 const Part& part, const Placing& in, const Placing& out);
-  std::vector<Part> split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out);
-  static Index natural(const std::vector<Part>& parts, bool input);
+  void add_digit(PassSpec& spec, std::vector<AxisPart>& parts, const std::string& name, std::int64_t radix,
+                 const AxisPart& part, const SplitStride& in, const SplitStride& out);
+  std::vector<AxisPart> split_axis(PassSpec& spec, int d, int k, const SplitStride& in, const SplitStride& out);
+  static Index natural(const std::vector<AxisPart>& parts, bool input);
   // Sub-FFT i of an axis: value k is multiplied by the twiddle factor of angle k * (index of the digits still to come)
   // / n.
-  Transform transform(PlannedPass& out, const std::vector<Part>& parts, const Line& axis, std::size_t i);
+  Dft transform(PlannedPass& out, const std::vector<AxisPart>& parts, const Line& axis, std::size_t i);
   int table_for(PlannedPass& out, std::int64_t period);
   std::int64_t table_length(const std::vector<std::byte>& table) const;
   void order_grid(PassSpec& spec, const KernelParameters& w);
 
   // ---- loads and stores (plan_ports.cpp)
-  // Whether this kernel pads (load) or truncates (store) this axis, so that a window gives its addresses.
-  bool windowed(int d, int k, bool load) const;
+  // Whether this kernel pads (load) or truncates (store) this axis, so that a Pruning gives its addresses.
+  bool pruned(int d, int k, bool load) const;
   // Whether this kernel completes half spectra whose axis d is still to be transformed, by itself.
   bool turned(int d, int k) const;
-  void finish_ports(PlannedPass& out, int k, const AxisParts& parts, const Placings& in, const Placings& store);
+  void finish_ports(PlannedPass& out, int k, const AxisParts& parts, const SplitStrides& in, const SplitStrides& store);
   // Adds the hooks' factors to the kernel that first loads, or last stores, the dimension's digits.
   void add_factors(PlannedPass& out, int k, const AxisParts& parts);
 

@@ -21,7 +21,7 @@ struct PaperPlan {
 };
 
 // In the order of the paper. Our copy lacks A.1.1 and all but the end of A.1.2, so these are missing here.
-const std::vector<PaperPlan>& paper_plans();
+const std::vector<PaperPlan>& published_plans();
 
 std::string corrected(const PaperPlan& plan);  // the printed text with the correction; parse_fft_plan accepts it
 
