@@ -181,7 +181,7 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates, adapted or shipped ones");
   command.add_option("--peer", worker.peers, "Library to time beside (docs/benchmark.md); repeatable")
       ->type_name("PATH");
-  command.add_option("--dropin", worker.dropin, "Try this libfinufft.so or libcufinufft.so (docs/migrate.md)")
+  command.add_option("--dropin", worker.dropin, "Try this libfinufft.so or libcufinufft.so (docs/dropin.md)")
       ->type_name("PATH");
   command.add_option("--csv", arguments.csv, "Write every run there")->type_name("FILE");
   add_output_options(command, arguments.output);
