@@ -114,7 +114,7 @@ typedef struct fourtune_options {
                             `stream` (NULL: for the default streams of the devices) and returns when its work is done.
                             `device` has to be 0, and `only` FOURTUNE_WHOLE. "0:20e9" limits what may be allocated there
                             (docs/several-gpus.md). NULL: `device` alone */
-  int exact_points; /* points keep all digits of their precision, not only those that the tolerance needs, so that
+  int exact_points;      /* points keep all digits of their precision, not only those that the tolerance needs, so that
                             differences of results over small steps of a point are right; set_points takes longer */
 } fourtune_options;
 
