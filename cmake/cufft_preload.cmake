@@ -1,4 +1,4 @@
-# lib/libfourtune_cufft.so: cuFFT's functions for LD_PRELOAD (docs/migrate.md). It comes into processes that we do not
+# lib/libfourtune_cufft.so: cuFFT's functions for LD_PRELOAD (docs/dropin.md). It comes into processes that we do not
 # know, so it shows these functions only and has the library's rooms inside, not libfourtune. Where there are archives,
 # it has their packages inside too, as fourtune-portable has, and needs the C library alone.
 if(FOURTUNE_SANITIZE)

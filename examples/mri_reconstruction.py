@@ -3,7 +3,7 @@
 
   python examples/mri_reconstruction.py [--backend finufft|cufinufft] [--n N] [--coils N] [--iterations N]
 
-Nothing in it knows of Fourtune: with our libfinufft or libcufinufft in the place of the package's (docs/migrate.md) the same
+Nothing in it knows of Fourtune: with our libfinufft or libcufinufft in the place of the package's (docs/dropin.md) the same
 program runs on our transforms. Prints seconds to make the operator and to reconstruct, and the error against the phantom
 that the samples were computed from, which both ways share to the tolerance.
 """

@@ -4,7 +4,7 @@
   python examples/spectral_solver.py [--n N] [--steps N] [--double]
   LD_PRELOAD=libfourtune_cufft.so python examples/spectral_solver.py
 
-Nothing in it knows of Fourtune: with the library before cuFFT (docs/migrate.md) the same program runs on our transforms.
+Nothing in it knows of Fourtune: with the library before cuFFT (docs/dropin.md) the same program runs on our transforms.
 Prints seconds per step and the kinetic energy, which both ways share to rounding.
 """
 import argparse, time

@@ -10,7 +10,7 @@ namespace fourtune::runtime {
 
 // The backends of this build that work on this machine, cpu first. Looks for a GPU driver.
 std::vector<const Backend*> backends();
-// The backend of this name, also where it cannot run; null when nobody knows the name. Looks for no driver.
+// The backend of this name, also where it cannot run; null for an unknown name. Looks for no driver.
 const Backend* known_backend(std::string_view name);
 // An empty name means "cpu": the library cannot know where its caller's arrays are, so a GPU must be asked for by name,
 // and no driver is looked for before that. Throws Error{backend_unavailable}, naming the usable backends, when the name

@@ -1,4 +1,4 @@
-// How the transforms of a batch are dealt to devices, and a device's share to pieces.
+// How the transforms of a batch are distributed over devices, and a device's share over pieces.
 #pragma once
 
 #include <cstdint>

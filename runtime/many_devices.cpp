@@ -270,8 +270,8 @@ class ManyDevices final : public TransformCore {
     return home;
   }
 
-  // Ffts are so fast that copies of their arrays may take longer than they do, so these are dealt again for arrays that
-  // one device has. Nonuniform transforms gain wherever arrays are, and have their points with their parts.
+  // Ffts are so fast that copies of their arrays may take longer than they do, so these are distributed anew for arrays
+  // that one device has. Nonuniform transforms gain wherever arrays are, and have their points with their parts.
   Parts& parts_for(const void* first, const void* second) {
     const bool limited = std::any_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.most_bytes > 0; });
     if (problem_.kind != Kind::fft || devices_.size() < 2 || limited) return parts_;

@@ -1,5 +1,5 @@
-// What transforms that go through a device in pieces have in common: streams that belong to them, and texts that stand
-// when they are made.
+// What transforms that go through a device in pieces have in common: their streams, and texts that are known when
+// they are made.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What stands behind a plan handle of FINUFFT or cuFINUFFT: Fourtune transforms, with the peers' rules on top.
+// What a plan handle of FINUFFT or cuFINUFFT refers to: Fourtune transforms, with the peers' rules on top.
 //
 // - Sizes of zero are allowed: without modes, points or targets, outputs are zeros.
 // - Points are pointers of the caller, whose contents stay as they are until the next set_points; a second thread that

@@ -11,7 +11,7 @@ namespace fourtune::dropin {
 bool current_device(int& device, void*& context) noexcept;
 // Whether the context is the device's primary one, in which our kernels run.
 bool is_primary(int device, const void* context) noexcept;
-// Bytes of the device's memory that nobody uses; 0: unknown.
+// Free bytes of the device's memory; 0: unknown.
 long long free_memory(int device) noexcept;
 // Whether the program records the stream's work into a graph.
 bool is_recorded(void* stream) noexcept;

@@ -9,8 +9,8 @@
 namespace fourtune {
 
 // What `fourtune calibrate` measured on a device. Cost models take these rates in place of what they assume of such a
-// device. 0: not measured. Those of a processor are of one core, except for copy_all and launch; those of a GPU are of
-// all of it.
+// device. 0: not measured. For a processor they are rates of one core, except for copy_all and launch; for a GPU, of
+// the whole device.
 struct DeviceRates {
   double flops32 = 0, flops64 = 0;      // operations per second in multiply-adds, each of which is two
   double load = 0, store = 0;           // bytes per second from and to the first-level cache, or shared memory
@@ -18,7 +18,7 @@ struct DeviceRates {
   double copy_far = 0;                  // the same in memory
   double atomics32 = 0, atomics64 = 0;  // GPUs: additions per second to separate words in the L2 cache
   double copy_all = 0;                  // processors: copy_far of all cores together
-  double clock = 0;                     // processors: additions per second that wait for each other, one per cycle
+  double clock = 0;                     // processors: dependent additions per second, one per cycle
   double launch = 0;  // seconds. Processors: all cores begin a loop and meet at its end; GPUs: a kernel that waits for
                       // the one before it
 };

@@ -1,4 +1,4 @@
-// Transforms over the ranks of an MPI communicator, in C++: link libfourtune_mpi in the place of libfourtune.
+// Transforms over the ranks of an MPI communicator, in C++: link libfourtune_mpi instead of libfourtune.
 // docs/distributed.md has an example, docs/design/distributed.md how it works. fourtune.h has the formulas, the order
 // of modes and the element types, which are the same here.
 //
@@ -6,13 +6,13 @@
 // communicator, and all ranks make the same calls in the same order: all members that are marked collective wait for
 // the other ranks.
 //
-// Parts. A rank holds any of the nonuniform points: its own, in any number, also none. Of uniform arrays it holds one
-// box, which modes() and the two functions beside it tell; x is the fastest dimension, boxes are dense, and the
-// transforms of a batch follow each other. Boxes may be empty: with more ranks than rows, some have none.
+// Parts. A rank holds any number of nonuniform points, also none. Of each uniform array it holds one box, which
+// modes(), first_part() and second_part() return; x is the fastest dimension, boxes are dense, and the transforms of a
+// batch follow each other. With more ranks than rows some boxes are empty.
 //
-// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of transforms
-// by slabs on GPUs, and of types 1 and 2 where the plan has exchange=nccl, may also be in the memory of the rank's GPU,
-// where they stay; what writes them is finished, or on the default stream, when execute is called, and execute returns
+// Memory. Arrays are in host memory, whatever the backend; a rank with a GPU copies what the GPU needs. Arrays of
+// transforms by slabs on GPUs, and of types 1 and 2 where the plan has exchange=nccl, may also be in the memory of the
+// rank's GPU. What writes these must be finished, or on the default stream, when execute is called; execute returns
 // when its work is done.
 //
 // Errors. When a collective call fails on one rank, it throws the same Error on every rank, with the number of the
@@ -84,8 +84,8 @@ class FOURTUNE_API DistributedTransform {
   // Parts differ in size by one at most, the larger ones first. Slabs are a grid of 1 x ranks, and their spectra are
   // split like modes(). The first array is the spatial one for c2c with sign -1 and r2c, and the second one for c2c
   // with sign +1 and c2r. A transform and its inverse (the same sizes, precision and batch, the other sign) have
-  // matching parts, also where the library chooses their plans. Transforms that differ in more have them for certain
-  // where the option plan says so: "ranks=slabs", or "ranks=pencils(grid=AxB)". Throws Error{invalid_argument} for
+  // matching parts, also where the library chooses their plans. Transforms that differ in more are certain to have them
+  // only where the option plan says so: "ranks=slabs", or "ranks=pencils(grid=AxB)". Throws Error{invalid_argument} for
   // other problems.
   Part first_part() const;
   Part second_part() const;

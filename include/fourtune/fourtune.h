@@ -70,12 +70,12 @@ enum {
   FOURTUNE_INTERPOLATE_ONLY_CENTRED = 4
 };
 
-/* A pack in memory, such as `fourtune pack embed` makes one. The bytes must stay as they are while a transform made with
- * them exists. */
+/* A pack in memory, as `fourtune pack embed` writes it. The bytes must not change while a transform made with them
+ * exists. */
 typedef struct fourtune_pack {
   const void* data;
   size_t size;
-  const char* name; /* by which messages call it; NULL: "memory" */
+  const char* name; /* its name in messages; NULL: "memory" */
 } fourtune_pack;
 
 /* Always start from fourtune_options_init. fourtune_create copies the strings.
@@ -108,13 +108,13 @@ typedef struct fourtune_options {
                             number of transforms and of executes, no data; written when a plan is chosen and when the
                             transform ends, never by execute. NULL: as the environment variable
                             FOURTUNE_RECORD_MISSES says, or none */
-  const char* devices;   /* GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the
-                            transforms, larger where the device is faster, a separate plan and all points. Arrays may
-                            be in host memory or in that of any of the devices, and are copied where they have to be.
-                            execute waits for `stream` (NULL: for the default streams of the devices) and returns when
-                            its work is done. `device` stays 0, and `only` FOURTUNE_WHOLE. "0:20e9": what may be
-                            allocated there (docs/link.md). NULL: `device` alone */
-  int exact_points; /* points keep all digits of their precision, not only those that the tolerance deserves, so that
+  const char* devices;   /* GPUs that share a batch: "all", or numbers such as "0,1". Each has a part of the transforms,
+                            larger where the device is faster, a separate plan and all points. Arrays may be in host
+                            memory or in that of any of the devices, and are copied where necessary. execute waits for
+                            `stream` (NULL: for the default streams of the devices) and returns when its work is done.
+                            `device` has to be 0, and `only` FOURTUNE_WHOLE. "0:20e9" limits what may be allocated there
+                            (docs/several-gpus.md). NULL: `device` alone */
+  int exact_points;      /* points keep all digits of their precision, not only those that the tolerance needs, so that
                             differences of results over small steps of a point are right; set_points takes longer */
 } fourtune_options;
 
@@ -129,9 +129,9 @@ typedef int (*fourtune_prepare_progress)(size_t done, size_t all, const char* pr
 
 /* Compiles what transforms of these problems will need on a GPU, and keeps it in the user's database, so that their first
  * use does not wait for a compiler; for a type 3, if its points fill the token's extent, at least to 0.8 (transform.h).
- * Adjoints are not prepared. Works on options->threads threads (0: as many as are useful). Those that fail do not
- * keep others from being prepared; the first failure is returned. `progress` may be NULL; when it ends the work the
- * status is interrupted. */
+ * Adjoints are not prepared. Works on options->threads threads (0: as many as are useful). A problem that fails does
+ * not stop the others; the first failure is returned. `progress` may be NULL; when it ends the work the status is
+ * interrupted. */
 FOURTUNE_API fourtune_status fourtune_prepare(const char* const* problems, size_t count,
                                               const fourtune_options* options, fourtune_prepare_progress progress,
                                               void* user);

@@ -1,4 +1,4 @@
-/* Transforms over the ranks of an MPI communicator, in C: link libfourtune_mpi in the place of libfourtune.
+/* Transforms over the ranks of an MPI communicator, in C: link libfourtune_mpi instead of libfourtune.
  *
  * distributed.h has the rules: what is collective, parts, memory, errors and threads. fourtune.h has the formulas, the
  * options, statuses and fourtune_last_error. */

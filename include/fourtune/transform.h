@@ -17,15 +17,15 @@
 namespace fourtune {
 
 enum class ModeOrder { centred, fft };  // -n/2 .. (n-1)/2 ascending, or 0, 1, .. followed by the negative modes
-// Spreading or interpolating alone, the array of modes is the fine grid. It begins at 0, or `centred` at -pi: then 0
-// lies in its middle, half a cell beside one where the number of cells is odd.
+// With spreading or interpolation alone, the array of modes is the fine grid. It begins at 0, or if `centred` at -pi;
+// then 0 is in its middle, between two cells where their number is odd.
 enum class Only { whole, spread, interpolate, spread_centred, interpolate_centred };
 
-// A pack in memory. The bytes must stay as they are while a transform made with them exists.
+// A pack in memory. The bytes must not change while a transform made with them exists.
 struct PackBytes {
   const void* data = nullptr;
   std::size_t size = 0;
-  std::string name;  // by which messages call it
+  std::string name;  // its name in messages
 };
 
 struct Options {
@@ -41,9 +41,9 @@ struct Options {
   bool clamp_tolerance = false;
   bool trust_points = false;
   // Keeps all digits of points that an array of the precision can hold over a period, not only those that the tolerance
-  // deserves. Then the error, too, changes smoothly with the points, so that differences over small steps of a point
-  // are right; set_points takes more time and memory. Kernels that only packs bring may lack it: then points are as
-  // without.
+  // needs. Then the error, too, changes smoothly with the points, so that differences over small steps of a point are
+  // right; set_points takes more time and memory. It has no effect where the only kernels are those of a pack that
+  // lacks it.
   bool exact_points = false;
   Only only = Only::whole;
   // Every transform of a batch has separate points: each coordinate array has batch times m (or k) values, those of the
@@ -55,12 +55,12 @@ struct Options {
   // and of executes, no data. Written when a plan is chosen and when the transform ends, never by execute. Empty: the
   // file that the environment variable FOURTUNE_RECORD_MISSES names, or none.
   std::string misses;
-  // GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the transforms, larger
-  // where the device is faster, a separate plan and all points, and works from a separate thread. Arrays may be in host
-  // memory or in the memory of any of the devices. What has to be elsewhere is copied, in pieces, while others are
-  // computed. execute waits for `stream` (null: for the default streams of the devices) and returns when its work is
-  // done. `device` stays 0, and `only` whole. "0:20e9": what may be allocated there; ffts and types 1 and 2 that need
-  // more go through the device in blocks or slabs (docs/link.md). Empty: `device` alone.
+  // GPUs that share a batch: "all", or numbers such as "0,1". Each has a part of the transforms, larger where the
+  // device is faster, its plan, all points and a thread. Arrays may be in host memory or in the memory of any of the
+  // devices; parts are copied in pieces while others are computed. execute waits for `stream` (null: for the default
+  // streams of the devices) and returns when its work is done. `device` has to be 0, and `only` whole. "0:20e9" limits
+  // what may be allocated there; ffts and types 1 and 2 that need more run in blocks or slabs (docs/several-gpus.md).
+  // Empty: `device` alone.
   std::string devices;
 };
 
@@ -137,8 +137,8 @@ class FOURTUNE_API Transform {
 // Called after each problem, by one thread at a time; false ends the work.
 using PrepareProgress = std::function<bool(std::size_t done, std::size_t all, const std::string& problem)>;
 
-// Transform::prepare for many problems, on options.threads threads (0: as many as are useful). Those that fail do not
-// keep others from being prepared; the first failure is thrown at the end, with its problem. Throws Error{interrupted}
+// Transform::prepare for many problems, on options.threads threads (0: as many as are useful). A problem that
+// fails does not stop the others; the first failure is thrown at the end, with its problem. Throws Error{interrupted}
 // when `progress` ended the work.
 FOURTUNE_API void prepare(const std::vector<std::string>& problems, const Options& options = {},
                           const PrepareProgress& progress = {});

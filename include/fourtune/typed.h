@@ -1,5 +1,5 @@
-// A Transform that knows the type of its elements. Float arrays for a transform of doubles do not compile, a token of
-// the other precision is refused by name, and so are arrays that are too short. Arrays are anything with std::data and
+// A Transform that knows the type of its elements. Float arrays for a transform of doubles do not compile; a token of
+// the other precision and arrays that are too short are refused by name. Arrays are anything with std::data and
 // std::size: std::vector, std::array, std::span, C arrays. For C++17 and later; what transform.h says holds here too.
 //
 //   fourtune::TypedTransform<double> transform("nufft:type=1,n=64x48,prec=f64,tol=1e-9");

@@ -1,4 +1,4 @@
-// Copies between host arrays and the memory of a device, for those who pass arrays of an application on.
+// Copies between host arrays and the memory of a device, for code that passes on the arrays of an application.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What moves data between the ranks of a crew: which ways there are, and which one is taken where nobody says.
+// What moves data between the ranks of a crew: which ways there are, and which one is the default.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ExchangeMeans {
 ExchangeMeans find_host_means(const Communicator& ranks);
 // Collective. `streams`: of this rank's device, which has this number in its process.
 ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams);
-// Collective. The least that ranks can allocate on their GPUs, which some may share; 0: nobody knows.
+// Collective. The least that ranks can allocate on their GPUs, which some may share; 0: unknown.
 std::int64_t least_device_bytes(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams);
 
 }  // namespace fourtune::runtime::distributed

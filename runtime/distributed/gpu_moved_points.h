@@ -2,7 +2,7 @@
 // that follow in every transform.
 //
 // A point goes to the rank of its first cell. Where its window reaches the slab of the next rank, that one gets a copy:
-// so every rank spreads all that its cells are to have, and no sums are exchanged. Copies interpolate too, but what
+// so every rank computes the whole sums of its cells, and none are exchanged. Copies interpolate too, but what
 // they find stays where it is.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Messages that a rank writes straight into the memory of another rank's GPU (Exchange::peer), where both are on one
 // machine: no kernel packs them and nothing is stored twice.
 //
-//   begin   a rank tells everyone who is to write here where the rows belong, and so that they may be overwritten
-//           (Invitation); it copies to whoever told it
+//   begin   a rank tells those that write here where the rows belong, and so that they may be overwritten (Invitation);
+//           it copies to those that told it so
 //   wait    when its copies are done it says so to those whose memory they are in, and hears the same; or that they
 //           failed
 //

@@ -32,7 +32,7 @@
 
 namespace fourtune::runtime::distributed {
 
-// What its parts are called where times are told; null: whoever calls times them.
+// The names of its parts in stage times; null: the caller times them.
 struct PipelineStages {
   const char *planes = "planes", *lines = "lines", *exchange = "exchange";
 };

@@ -33,8 +33,8 @@ enum class Decomposition {
   pencils,     // the grid is cut along its last two dimensions
 };
 
-// The ranks as a grid. The planes of an array in space are dealt to `of_planes` groups, and the rows of a plane to the
-// `in_plane` consecutive ranks of its group. Slabs are 1 x (number of ranks).
+// The ranks as a grid. The planes of an array in space are distributed over `of_planes` groups, and the rows of a plane
+// to the `in_plane` consecutive ranks of its group. Slabs are 1 x (number of ranks).
 struct RankGrid {
   int in_plane = 1, of_planes = 1;
   int ranks() const { return in_plane * of_planes; }
@@ -129,7 +129,7 @@ generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& proble
 // bits have to be theirs.
 generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& problem);
 
-// The chunks of slabs and pencils where nobody says which.
+// The default chunks of slabs and pencils.
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange);
 
 // Why kernels cannot exchange what this plan transforms; empty: they can, where GPUs see each other's memory.

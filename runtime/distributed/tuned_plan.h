@@ -17,7 +17,7 @@ namespace fourtune::runtime::distributed {
 struct Crew {
   int ranks = 1, machines = 1;
   ExchangeMeans means{};
-  std::int64_t device_bytes = 0;  // that every rank's GPU has for a transform; 0: nobody knows
+  std::int64_t device_bytes = 0;  // that every rank's GPU has for a transform; 0: unknown
 };
 
 // `rank`: the environment of one rank, with its share of the machine's cores.

@@ -18,7 +18,7 @@ namespace fourtune::test {
 int rank_of(MPI_Comm comm);
 int size_of(MPI_Comm comm);
 
-// How points are dealt to the ranks, in the order of the list.
+// How points are distributed over the ranks, in the order of the list.
 enum class Deal { even, all_on_last, uneven };
 struct Range {
   std::int64_t begin = 0, end = 0;

@@ -236,6 +236,17 @@ TEST(Docs, TheIndexNamesEveryPage) {
   }
 }
 
+TEST(Docs, TheIndexOfMeasurementsNamesEveryTable) {
+  const std::string index = read_text(kRoot / "docs/measurements/README.md");
+  int tables = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs/measurements"))
+    if (const std::string name = entry.path().filename().string(); name.ends_with(".csv")) {
+      ++tables;
+      EXPECT_NE(index.find("](" + name + ")"), std::string::npos) << name;
+    }
+  EXPECT_GT(tables, 10);
+}
+
 // What links to the headings of a page name, as code forges make it from their words.
 std::set<std::string> anchors_of(const fs::path& page) {
   std::set<std::string> all;

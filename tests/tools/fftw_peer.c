@@ -1,5 +1,5 @@
 /* FFTW 3 itself as a peer of `fourtune bench` (tools/bench/peers/peer_interface.h), called as its users call it, with
- * FFTW_MEASURE. docs/migrate.md has what it showed. */
+ * FFTW_MEASURE. docs/design/dropin.md has what it showed. */
 #include <fftw3.h>
 #include <stdio.h>
 #include <stdlib.h>

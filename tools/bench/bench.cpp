@@ -43,12 +43,12 @@ void add_options(CLI::App& command, BenchOptions& options) {
   add_device_option(command, options.device);
   command
       .add_option("--devices", options.devices,
-                  "Also time ours with batches shared by these devices: all, or numbers such as 0,1")
+                  "Also time ours on several devices that share batches: all, or numbers such as 0,1")
       ->type_name("LIST");
-  command.add_option("--plan", options.plan, "Ours with this plan, in the tuned column")->type_name("TEXT");
+  command.add_option("--plan", options.plan, "Time ours with this plan, in the tuned column")->type_name("TEXT");
   command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
       ->type_name("PATH");
-  command.add_option("--threads", options.threads, "Threads of every contender (default: all)")
+  command.add_option("--threads", options.threads, "Threads that every library may use (default: all)")
       ->check(between(0, 4096))
       ->type_name("N");
   command.add_option("--rounds", options.rounds, "Interleaved rounds")
@@ -57,7 +57,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->type_name("N");
   command
       .add_option("--seconds", options.seconds,
-                  "Time for all problems; those left over are skipped with a note (0: no limit)")
+                  "Time for all problems together; what does not fit is skipped with a note (0: no limit)")
       ->transform(duration(0, 1e7))
       ->type_name("S");
   command
@@ -68,7 +68,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->type_name("S");
   command
       .add_option("--max-memory", options.max_memory,
-                  "Bytes for data and contenders (default: 70 % of the free memory)")
+                  "Most bytes for the data and all libraries (default: 70 % of the free memory)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
   command.add_option("--max-points", options.max_points, "Skip problems with more points, with a note (0: no limit)")
@@ -76,7 +76,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->type_name("N");
   command.add_option("--filter", options.filter, "Only problems whose token contains this")->type_name("TEXT");
   command.add_flag("--cpu-time", options.cpu_time,
-                   "Time the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
+                   "Measure the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
   command.add_flag("--untuned-only", options.untuned_only, "Leave the tuned column out");
   command.add_flag("--compile-first", options.compile_first,
                    "On a GPU: compile all kernels, on all threads, before the first measurement");
@@ -84,21 +84,22 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--csv", options.csv, "Write every sample and the environment")->type_name("FILE");
   command
       .add_option("--plot", options.plot,
-                  "Plot the ratios (suites: the figures); without gnuplot its script is written")
+                  "Plot the ratios (suites: the paper's figures); without gnuplot, write its script")
       ->type_name("FILE.png|FILE.svg");
   command
       .add_option("--from-csv", options.from_csv,
-                  "Tables and plot of an earlier run's --csv; nothing is measured, no device is needed")
+                  "Print and plot what an earlier run wrote by --csv; measures nothing and needs no device")
       ->type_name("FILE");
   command
-      .add_option("--baseline", options.baseline,
-                  "CSV of the same suite on another device (nufft-type3, nufft-type3-gpu, cufinufft), for the paper's "
-                  "speed-up or, of cufinufft, its curves of the processor's library")
+      .add_option(
+          "--baseline", options.baseline,
+          "CSV of the same suite on another device (nufft-type3, nufft-type3-gpu, cufinufft), to show the paper's "
+          "speed-up over it or, for cufinufft, the curves of the library on the processor")
       ->type_name("FILE");
-  command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
+  command.add_option("--suite", options.suite, "Run a paper's experiment instead of a comparison")
       ->check(
           CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved", "mtip"}));
-  command.add_option("--ranks", options.ranks, "Suite mtip: on N MPI ranks, which mpirun starts")
+  command.add_option("--ranks", options.ranks, "Suite mtip: run on N MPI ranks, which mpirun starts")
       ->check(between(1, 100000))
       ->type_name("N");
   command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")

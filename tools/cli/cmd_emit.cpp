@@ -258,16 +258,15 @@ void add_emit(CLI::App& app) {
                    "the whole program, or a codelet's operations before they are scheduled")
       ->check(CLI::IsMember({"plan", "passes", "launches", "kernels", "standalone", "dag"}))
       ->capture_default_str();
-  command->add_option("--codelet", arguments->codelet, "The straight-line DFT of this size alone")
+  command->add_option("--codelet", arguments->codelet, "Write only the straight-line DFT of this size")
       ->check(between(1, 64))
       ->type_name("N");
-  add_gpu_option(*command, arguments->device,
-                 "Parameters that the plan leaves open, and grids, are chosen for this GPU")
+  add_gpu_option(*command, arguments->device, "GPU for which to choose grids and what the plan leaves open")
       ->capture_default_str();
-  command->add_option("--sign", arguments->sign, "Of the exponent")
+  command->add_option("--sign", arguments->sign, "Sign of the exponent")
       ->check(CLI::IsMember({-1, 1}))
       ->capture_default_str();
-  command->add_option("--batch", arguments->batch, "Transforms at once")
+  command->add_option("--batch", arguments->batch, "Number of transforms in a batch")
       ->check(between(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str()
       ->type_name("N");

@@ -153,7 +153,7 @@ void add_plan(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command = app.add_subcommand("plan", "Check, print, draw or list plans of GPU FFT kernels");
   command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z/W notation")->type_name("TEXT");
-  command->add_option("--n", arguments->lengths, "Lengths that the plan has to have")->type_name("NXxNYxNZ");
+  command->add_option("--n", arguments->lengths, "Check that the plan has these lengths")->type_name("NXxNYxNZ");
   command->add_option("--svg", arguments->svg, "Draw the plan")->type_name("FILE");
   add_gpu_option(*command, arguments->device, "Fill in parameters and give floors for this GPU (--list: default h200)");
   command->add_option("--list", arguments->list, "List candidates for an FFT problem")->type_name("TOKEN");

@@ -148,8 +148,9 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_option("--backend", worker.backend, "Backend to try: cpu, cuda, emulated")
       ->capture_default_str()
       ->type_name("NAME");
-  command.add_option("--device", worker.device, "GPU to try (jobs take the next ones in turn)")->type_name("N");
-  command.add_option("--seconds", hunt.seconds, "Time for all (default: 60, or none with --count)")
+  command.add_option("--device", worker.device, "Number of the GPU to try; further jobs take the next GPUs in turn")
+      ->type_name("N");
+  command.add_option("--seconds", hunt.seconds, "Time for all problems together (default: 60; with --count no limit)")
       ->transform(duration(0, 1e7))
       ->type_name("S");
   command.add_option("--count", hunt.count, "Problems to draw")
@@ -160,7 +161,7 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_flag("--nufft", arguments.nufft, "Nonuniform problems only");
   command
       .add_option("--megabytes", arguments.megabytes,
-                  "Most of one problem's arrays (default: cpu 60, cuda 600, emulated 1)")
+                  "Largest arrays of one problem (default: cpu 60, cuda 600, emulated 1)")
       ->check(between(0.0, 1e9))
       ->type_name("MB");
   command.add_option("--threads", worker.threads, "Threads of each job (default: all, shared)")
@@ -178,16 +179,18 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
       ->transform(duration(0, 1e7))
       ->capture_default_str()
       ->type_name("S");
-  command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates, adapted or shipped ones");
-  command.add_option("--peer", worker.peers, "Library to time beside (docs/benchmark.md); repeatable")
+  command.add_flag("--untuned", hunt.untuned_only,
+                   "Only default plans: no candidates of the tuner, no adapted or shipped plans");
+  command.add_option("--peer", worker.peers, "Library to compare times with (docs/benchmark.md); repeatable")
       ->type_name("PATH");
-  command.add_option("--dropin", worker.dropin, "Try this libfinufft.so or libcufinufft.so (docs/migrate.md)")
+  command.add_option("--dropin", worker.dropin, "Try this libfinufft.so or libcufinufft.so (docs/dropin.md)")
       ->type_name("PATH");
   command.add_option("--csv", arguments.csv, "Write every run there")->type_name("FILE");
   add_output_options(command, arguments.output);
   command.add_flag("--quiet", arguments.quiet, "No progress");
   command.add_flag("--list", arguments.list, "Print the tokens that would be drawn (--count of them) and do nothing");
-  command.add_option("--repeat", arguments.repeat, "Try this one, as a failure's line has it")->type_name("PROBLEM");
+  command.add_option("--repeat", arguments.repeat, "Try the problem of this line, as a failure prints it")
+      ->type_name("PROBLEM");
   command.add_option("--plan", arguments.plan, "With --repeat: force this plan")->type_name("TEXT");
   command.add_option("--ranks", arguments.ranks, "Try transforms over N MPI ranks, which mpirun starts")
       ->check(between(1, 1000000))
@@ -204,9 +207,9 @@ void add_soak(CLI::App& app) {
   command->footer(
       "Each problem runs in a separate process with the default plan, a random candidate of the tuner, a plan adapted\n"
       "from a neighbour and, if there is one, the plan of the packs that come with the library. Arrays lie between\n"
-      "closed pages (on a GPU between patterns); results are compared with direct sums, adjoints and a second run. A\n"
-      "failure is made small and printed with the command that repeats it, and ends with exit code 1. No tuning\n"
-      "database is used.\n\n"
+      "inaccessible pages (on a GPU between patterns); results are compared with direct sums, adjoints and a second\n"
+      "run. A failing problem is made smaller and printed with the command that repeats it, and the exit code is 1. No\n"
+      "tuning database is used.\n\n"
       "Example:\n"
       "  fourtune soak --seconds 120 --seed 7\n"
       "  fourtune soak --backend cuda --count 500 --fft --csv runs.csv\n"

@@ -167,9 +167,7 @@ void add_pack_split(CLI::App& pack) {
   auto arguments = std::make_shared<SplitArguments>();
   CLI::App* command = pack.add_subcommand("split", "Make one pack for each device or architecture");
   command->add_option("PACK", arguments->pack, "The pack")->required()->type_name("FILE");
-  command->add_option("--by", arguments->by, "What the parts differ in")
-      ->check(CLI::IsMember({"device", "arch"}))
-      ->required();
+  command->add_option("--by", arguments->by, "By what to split")->check(CLI::IsMember({"device", "arch"}))->required();
   command->add_option("--into", arguments->folder, "Folder of the parts")->required()->type_name("DIR");
   add_pack_marks(*command, arguments->output);
   add_report_format(*command, arguments->output.format);
@@ -184,18 +182,18 @@ void add_pack_prune(CLI::App& pack) {
   CLI::App* command = pack.add_subcommand("prune", "Make a smaller pack");
   command->add_option("PACK", arguments->pack, "The pack")->required()->type_name("FILE");
   add_pack_output(*command, arguments->output);
-  command->add_option("--max-bytes", arguments->max_bytes, "Size that the file must not exceed")
+  command->add_option("--max-bytes", arguments->max_bytes, "Largest size of the file")
       ->check(between(std::int64_t{0}, std::int64_t{1} << 50))
       ->type_name("N");
-  command->add_option("--older-than", arguments->older_than, "Drop winners that were chosen before")
+  command->add_option("--older-than", arguments->older_than, "Drop winners that were chosen earlier")
       ->type_name("DAYS|YYYY-MM-DD");
-  command->add_option("--gain-below", arguments->gain_below, "Drop winners that were not shown to gain as much")
+  command->add_option("--gain-below", arguments->gain_below, "Drop winners that were not shown to gain this factor")
       ->check(between(0.0, 1e9))
       ->type_name("X");
   command->footer(
       "Example:\n"
       "  fourtune pack prune all.pack small.pack --gain-below 1.05 --max-bytes 1000000\n\n"
-      "For a size, kernels are dropped first, then runners-up, then the winners with the least gain.");
+      "--max-bytes drops kernels first, then runners-up, then the winners with the least gain.");
   command->callback([arguments] { prune(*arguments); });
 }
 

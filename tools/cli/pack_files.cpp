@@ -78,7 +78,7 @@ void add_pack_marks(CLI::App& command, PackOutput& output) {
       ->type_name("TEXT");
   command.add_option("--pack-version", output.version, "Its version (default: that of the inputs, else 1)")
       ->type_name("TEXT");
-  command.add_option("--licence", output.licence, "Under which others may use it")->type_name("TEXT");
+  command.add_option("--licence", output.licence, "Licence under which others may use it")->type_name("TEXT");
   command.add_option("--sign", output.key_file, "Sign it with this secret key (`fourtune pack keygen`)")
       ->type_name("FILE");
   command.add_flag("--force", output.force, "Replace an existing pack");

@@ -17,9 +17,9 @@ namespace fourtune::tools {
 std::vector<const runtime::Backend*> command_backends();
 // An empty name means cpu. Throws Error{backend_unavailable} that lists the backends.
 const runtime::Backend& bench_backend(const std::string& name);
-// The backend of this name, also where it cannot run, so no driver is looked for; null when nobody knows the name.
+// The backend of this name, also where it cannot run, so no driver is looked for; null for an unknown name.
 const runtime::Backend* known_backend(const std::string& name);
-// What that backend can do; a name that nobody knows has the capabilities of the processor.
+// What that backend can do; an unknown name has the capabilities of the processor.
 runtime::Capabilities capabilities_of(const std::string& name);
 // Throws the same as bench_backend, and Error{invalid_option} for a device that does not exist. Warns on stderr of a
 // calibration of the device that is of no use.

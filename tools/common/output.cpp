@@ -18,7 +18,7 @@ void add_output_options(CLI::App& command, Output& output, const std::vector<std
 }
 
 void add_wide_option(CLI::App& command, bool& wide) {
-  command.add_flag("--wide", wide, "One line for each row, nothing cut, however wide the terminal is");
+  command.add_flag("--wide", wide, "Print one line per row and cut nothing, however wide the terminal is");
 }
 
 }  // namespace fourtune::tools

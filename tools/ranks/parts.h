@@ -11,7 +11,7 @@
 
 namespace fourtune::tools {
 
-// How a list of points is dealt to the ranks.
+// How a list of points is distributed over the ranks.
 enum class Deal { even, halves, last };  // halves: each rank has half of what is left; last: one rank has all
 struct Share {
   std::int64_t begin = 0, count = 0;

@@ -32,7 +32,7 @@ class RankBench {
   // The device of this rank: its GPU, or its processor with its share of the cores.
   DeviceTraits traits() const;
 
-  // Makes points, input and reference on rank 0 and deals them evenly. Ends all transforms.
+  // Makes points, input and reference on rank 0 and distributes them evenly. Ends all transforms.
   void load(const std::string& token, std::uint64_t seed);
   // Adds a transform with this plan, whose number is the count of those before it; returns the seconds of the slowest
   // rank. set_points is repeated when it is short, as the first call also allocates.

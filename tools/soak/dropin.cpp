@@ -36,7 +36,7 @@ void set(OptionBytes& bytes, std::size_t offset, Value value) {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-// The window that docs/migrate.md promises for spreading and interpolating alone, made for `upsampling`.
+// The window that docs/dropin.md promises for spreading and interpolating alone, made for `upsampling`.
 generator::WindowChoice window_for(const Problem& problem, double upsampling) {
   generator::WindowChoice window;
   window.sigma = upsampling;

@@ -33,7 +33,7 @@ struct DropInSays {
   bool our_window = false;  // it is one of ours, so the window of spreading and interpolating alone is known
 };
 
-// A library with FINUFFT's or cuFINUFFT's functions (docs/migrate.md), which stays loaded. Only the interface of the
+// A library with FINUFFT's or cuFINUFFT's functions (docs/dropin.md), which stays loaded. Only the interface of the
 // documentation is used; the library is trusted in nothing.
 class DropIn {
  public:

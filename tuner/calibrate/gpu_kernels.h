@@ -14,7 +14,7 @@ inline constexpr int kernel_threads = 256;
 generator::KernelSource multiply_add_kernel(Precision precision);
 inline constexpr int kernel_chains = 8;
 
-// (unsigned* sums, long long steps, long long kernel_threads), with 16 bytes a step. The tile has 4 kernel_threads
+// (unsigned* sums, long long steps, long long kernel_threads), with 16 bytes per step. The tile has 4 kernel_threads
 // values of four words; word j of value i is i + j. Step s of thread t of a block loads value (t + kernel_threads s)
 // mod 4 kernel_threads, or stores s into every word of it. sums[thread]: of all words that it has loaded; the first
 // words of the values that it has stored to. steps: a multiple of 4.

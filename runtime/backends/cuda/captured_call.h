@@ -13,10 +13,10 @@
 namespace fourtune::runtime::cuda {
 
 // Invariants:
-// 1. A call is recorded when it comes for the second time, on a stream of this object's. Nothing runs then.
-// 2. It is recorded with its arrays, with others, and with its own again. What differs in the kernels' parameters with
-//    the arrays are addresses in them, and is all that later starts exchange; what differs with the same arrays, too,
-//    is what the library leaves there unset, and stays as it was first.
+// 1. A call is recorded when it is made for the second time, on a stream of this object. Nothing runs then.
+// 2. It is recorded with its arrays, with other arrays, and with its own again. What differs in the kernels' parameters
+//    with the arrays are addresses in them, and is all that later starts exchange; what differs with the same arrays,
+//    too, is what the library leaves there unset, and stays as it was first.
 // 3. It holds kernels alone. A call that does anything else, or that cannot be recorded, is refused for good, and the
 //    caller makes it each time.
 // 4. Arrays whose places differ from the recorded ones by no multiple of 256 bytes might take other kernels: the caller

@@ -15,7 +15,7 @@ struct NvmlApi {
   int (*nvmlInit_v2)();
   int (*nvmlDeviceGetHandleByPciBusId_v2)(const char* bus, nvmlDevice_t*);
   const char* (*nvmlErrorString)(int);
-  // Any of these may be null: then nobody knows the value.
+  // Null: the value is unknown.
   int (*nvmlDeviceGetClockInfo)(nvmlDevice_t, int clock, unsigned* mhz);
   int (*nvmlDeviceGetMaxClockInfo)(nvmlDevice_t, int clock, unsigned* mhz);
   int (*nvmlDeviceGetEnforcedPowerLimit)(nvmlDevice_t, unsigned* milliwatts);

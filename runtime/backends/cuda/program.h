@@ -28,12 +28,12 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
                                  int threads, double seconds, std::vector<KernelReport>& reports);
 
-// Compiles the kernels that the shelf has not, one after the other on this thread, and keeps them. Throws as
+// Compiles the kernels that are not on the shelf, one after the other on this thread, and keeps them. Throws as
 // load_kernels does.
 void compile_kernels(std::span<const generator::KernelSource> sources, KernelTarget target, const KernelShelf& shelf,
                      double seconds);
 
-// The same in pieces (Backend::missing_kernels): the kernels that the shelf has not, each once; compiling one, which
+// The same in pieces (Backend::missing_kernels): the kernels that are not on the shelf, each once; compiling one, which
 // throws CompileError; and keeping it. Kept kernels are written a few dozen at a time, and by the store's flush().
 std::vector<KernelJob> list_missing(std::span<const generator::KernelSource> sources, KernelTarget target,
                                     const KernelShelf& shelf);

@@ -27,7 +27,7 @@ class EmulatedBackend final : public gpu::ProgramBackend {
 
   // Its bytes are counted (counted_memory.h).
   std::unique_ptr<ArrayMemory> memory(int device) const override;
-  // Their copies land late (late_streams.h).
+  // Their asynchronous copies arrive late (late_streams.h).
   std::unique_ptr<DeviceStreams> streams(int device) const override;
 
  protected:

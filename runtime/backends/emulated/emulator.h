@@ -43,7 +43,7 @@ class Program {
 void run_program(const generator::GpuProgram& program, std::span<std::byte> first, std::span<std::byte> second,
                  const RunOptions& options = {}, bool second_is_input = false);
 
-// Runs every order of threads and blocks once, with copies that land late and at random moments, then instrumented;
+// Runs every order of threads and blocks once, with copies that arrive late and at random moments, then instrumented;
 // tests of a kernel should use this. `check` examines the second array after each run and says what is wrong (empty:
 // nothing). first and second start each run with the given bytes. Returns the number of runs. Throws KernelFault or
 // Error{internal}.

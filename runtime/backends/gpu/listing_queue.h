@@ -1,5 +1,5 @@
-// A device that is not there, for executors of which only the kernels or the bytes are asked for. Memory holds nothing
-// and has no address, and nothing runs; points have to be trusted, as there are none to look at.
+// A device that does not exist, for executors that are only asked for their kernels or their bytes. Memory holds
+// nothing and has no address, and nothing runs; points have to be trusted, as there are none to check.
 #pragma once
 
 #include <memory>
