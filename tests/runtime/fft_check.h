@@ -7,7 +7,6 @@
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "base/layout.h"
 #include "runtime/backends/cpu/fft/fft.h"
 #include "runtime/backends/families.h"
+#include "tests/support/direct_dft.h"
 
 namespace fourtune::runtime::cpu::fft_check {
 
@@ -22,7 +22,7 @@ using generator::FftFamily;
 using generator::Plan;
 using generator::Rigor;
 using Long = long double;
-using LongComplex = std::complex<Long>;
+using test::LongComplex;
 
 inline std::int64_t volume(const Sizes& n) { return n[0] * n[1] * n[2] * n[3]; }
 
@@ -30,17 +30,10 @@ inline std::int64_t volume(const Sizes& n) { return n[0] * n[1] * n[2] * n[3]; }
 inline std::vector<LongComplex> direct_dft(std::vector<LongComplex> data, const Sizes& n, int sign) {
   std::int64_t stride = 1;
   for (int d = 0; d < most_dimensions; stride *= n[d++]) {
-    std::vector<LongComplex> root(n[d]), line(n[d]);
-    for (std::int64_t j = 0; j < n[d]; ++j)
-      root[j] =
-          std::polar(Long(1), sign * 2 * std::numbers::pi_v<Long> * static_cast<Long>(j) / static_cast<Long>(n[d]));
+    if (n[d] == 1) continue;
     for (std::int64_t start = 0; start < volume(n); ++start) {
       if (start / stride % n[d] != 0) continue;
-      for (std::int64_t k = 0; k < n[d]; ++k) {
-        LongComplex sum = 0;
-        for (std::int64_t j = 0; j < n[d]; ++j) sum += root[j * k % n[d]] * data[start + j * stride];
-        line[k] = sum;
-      }
+      const auto line = test::direct_dft(&data[start], n[d], stride, sign);
       for (std::int64_t k = 0; k < n[d]; ++k) data[start + k * stride] = line[k];
     }
   }
