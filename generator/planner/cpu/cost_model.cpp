@@ -25,11 +25,12 @@ constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, 
 constexpr double kBatchPoint = 4;  // per additional transform: gather and broadcast
 // One 64-byte line of a private tile: adding it to the grid and clearing it, or copying it from the grid.
 constexpr double kTileAddLine = 5, kTileCopyLine = 3;
+constexpr double kOutOfFirst = 1.2;  // rows of a private tile that the first-level cache does not hold, in 2D
 // Straight to or from the grid, rows are not aligned and points wait for each other. In a grid that the last-level
 // cache holds (kDirectBytes), only the lines count that a row touches more, and some for its place in them, as
 // where points are gridded (runtime/backends/cpu/gridder/engine.h).
 constexpr double kDirectSpread = 1.6, kDirectInterp = 1.25, kDirectInSpace = 1.8, kDirectBytes = 32e6;
-constexpr double kMoreLinesSpread = 0.1, kMoreLinesInterp = 0.3;
+constexpr double kMoreLinesSpread = 0.2, kMoreLinesInterp = 0.3;
 // Per 64-byte line of the fine grid, for a grid in the second-level cache, in the last-level one and for a larger one.
 // Clearing, adding and every pass over a larger grid move its lines through memory.
 constexpr double kCellLine = 1, kThirdCellLine = 15, kFarCellLine = 60;
@@ -62,6 +63,15 @@ Counts counts_of(const WindowChoice& window, const Problem& problem, const std::
   return out;
 }
 
+// The largest private tile of a plan.
+double tile_bytes(const Plan& plan, const Problem& problem) {
+  std::array<int, 3> tile{1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d)
+    tile[d] = static_cast<int>(std::min<std::int64_t>(plan.cpu().sort.tile[d], plan.window.fine[d]));
+  const auto complex_bytes = static_cast<int>(2 * real_bytes(problem.precision));
+  return static_cast<double>(private_elements(problem.dim, tile, plan.window.width, complex_bytes)) * complex_bytes;
+}
+
 // The private tiles of a grid in 64-byte lines, which cost more where a tile does not stay in the second-level cache.
 double private_lines(const Plan& plan, const Problem& problem, std::int64_t l2_bytes) {
   std::array<int, 3> tile{1, 1, 1};
@@ -88,7 +98,7 @@ bool is_raw(const Plan& plan, const Problem& problem, double cells) {
 
 // The processor that a plan is for.
 struct Processor {
-  std::int64_t l2_bytes, l3_bytes;
+  std::int64_t l1_bytes, l2_bytes, l3_bytes;
   Slowness slow;
 };
 
@@ -145,7 +155,12 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
       !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
   const double copies =
       private_lines(plan, problem, processor.l2_bytes) * (spreads ? kTileAddLine : kTileCopyLine) * slow.second;
-  const double all = tiled ? std::min(points * point + copies, points * direct) : points * direct;
+  // In 3D no tile of use stays in the first-level cache, and points are in an order that suits it.
+  const bool out_of_first =
+      problem.dim == 2 && tile_bytes(plan, problem) > 1.1 * static_cast<double>(processor.l1_bytes);
+  const double in_tile =
+      evaluate + counts.rows * counts.lines * row_line * slow.near * (out_of_first ? kOutOfFirst : 1);
+  const double all = tiled ? std::min(points * in_tile + copies, points * direct) : points * direct;
   return all + counts.cells / lanes(problem) *
                    line_price(counts.cells, problem, processor, {kCellLine, kThirdCellLine, kFarCellLine});
 }
@@ -229,7 +244,7 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
   if (problem.kind == Kind::fft) return fft_cost(plan, problem, threads, traits);
   const Slowness slow = slowness(traits, problem.precision, static_cast<int>(threads));
-  Cost cost = nufft_cost(plan, problem, threads, {traits.l2_bytes, traits.l3_bytes, slow});
+  Cost cost = nufft_cost(plan, problem, threads, {traits.l1_bytes, traits.l2_bytes, traits.l3_bytes, slow});
   // A nonuniform transform wakes its threads for every chunk of its batch; fft_times() has what an FFT waits.
   if (threads > 1) cost.execute += 3e-6 * slow.meeting * static_cast<double>(problem.batch) / plan.chunk;
   return cost;
