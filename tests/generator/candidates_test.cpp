@@ -222,5 +222,37 @@ TEST(Candidates, SmallLinesOfABatchGoTogether) {
   EXPECT_EQ(default_plan(parse_problem("nufft:type=1,n=4096,m=7896,prec=f64,tol=3.4e-11,batch=4"), laptop(2)).chunk, 4);
 }
 
+// More transforms than threads together, as long as their grids stay a small part of the last-level cache.
+TEST(Candidates, ChunksFollowTheCaches) {
+  const auto chunk = [](const char* token, std::int64_t l3_bytes) {
+    DeviceTraits traits = laptop(2);
+    traits.l3_bytes = l3_bytes;
+    return default_plan(parse_problem(token), traits).chunk;
+  };
+  const char* const plane = "nufft:type=2,n=160x160,m=8875,prec=f32,tol=1.9e-3,batch=16";  // 0.3 MB a grid
+  EXPECT_GT(chunk(plane, 32 << 20), 4);
+  EXPECT_LE(chunk(plane, 8 << 20), 2);
+  EXPECT_LE(chunk("nufft:type=1,n=21x135x16,m=1963,prec=f32,tol=7.3e-5,batch=8", 32 << 20), 2) << "1.3 MB a grid";
+}
+
+// A private tile of 64x64 cells with its x-bins is larger than a first-level cache of 32 KiB.
+TEST(Candidates, TilesOfTwoDimensionsFollowTheFirstLevelCache) {
+  const Problem problem = parse_problem("nufft:type=1,n=32x32,m=13911,prec=f32,tol=9.4e-5,batch=8,points=cluster");
+  DeviceTraits large = laptop(2);
+  large.l1_bytes = 1 << 20;
+  EXPECT_EQ(default_plan(problem, large).cpu().sort.tile[0], 64);
+  EXPECT_LT(default_plan(problem, laptop(2)).cpu().sort.tile[0], 64);
+}
+
+// A grid of 8 MB costs as much per line as one of 64 MB only where no last-level cache holds it.
+TEST(Candidates, TheLastLevelCacheIsNeitherNearNorFar) {
+  DeviceTraits cached = laptop(2), plain = laptop(2);
+  cached.l3_bytes = 32 << 20;
+  const char* const held = "nufft:type=1,n=512x512,m=1000,prec=f64,tol=1e-6";
+  const char* const beyond = "nufft:type=1,n=2048x2048,m=1000,prec=f64,tol=1e-6";
+  EXPECT_LT(cost(held, cached), 0.7 * cost(held, plain));
+  EXPECT_EQ(cost(beyond, cached), cost(beyond, plain));
+}
+
 }  // namespace
 }  // namespace fourtune::generator

@@ -98,6 +98,40 @@ TEST(GridderPromises, CrowdedPointsAreSpreadByPrivateTilesWhateverTheFamily) {
   }
 }
 
+// Most points of this list lie alone, which would take all of them straight to the grid; the crowd's sums must be short.
+TEST(GridderPromises, ACrowdAmongScatteredPointsKeepsItsPrivateTile) {
+  const std::int64_t crowd = 2000, others = 2000;
+  Points<float> mixed, alone;
+  for (std::int64_t j = 0; j < crowd + others; ++j) {
+    const auto r = static_cast<float>(j % 1999) / 1999, q = static_cast<float>(j % 53) / 53;
+    mixed.c[0].push_back(j < crowd ? 1.0f : -0.5f - 2 * r), mixed.c[1].push_back(j < crowd ? 1.0f : -3 + 5 * q);
+  }
+  for (int d = 0; d < 2; ++d) alone.c[d].assign(mixed.c[d].begin(), mixed.c[d].begin() + crowd);
+  const auto values = random_values<float>(mixed.size(), 1);
+  const auto grid_of = [&](const Points<float>& points, std::int64_t longest) {
+    GridderSpec spec = make_spec(2, {400, 300, 1}, 4, sizeof(std::complex<float>));
+    spec.threads = 1;
+    spec.longest_sum = longest;
+    spec.spread = {SpreadFamily::subgrid, 8192, AddRule::lock};
+    spec.grid = halo_shape(2, spec.grid.fine, spec.window.width, sizeof(std::complex<float>));
+    auto gridder = make_gridder<float>(spec);
+    gridder->set_points(points.size(), points.data(0, 2), points.data(1, 2), points.data(2, 2), radians());
+    std::vector<std::complex<float>> grid(spec.grid.elements);
+    gridder->spread(values.data(), 0, nullptr, grid.data(), 0, 1);
+    return grid;
+  };
+  const auto apart = [&](std::int64_t longest) {
+    const auto grid = grid_of(mixed, longest), want = grid_of(alone, longest);
+    int cells = 0, other = 0;
+    for (std::size_t i = 0; i < want.size(); ++i)
+      if (want[i] != std::complex<float>()) ++cells, other += grid[i] != want[i];
+    EXPECT_GT(cells, 0);
+    return other;
+  };
+  EXPECT_EQ(apart(500), 0);
+  EXPECT_GT(apart(1 << 20), 0) << "sums of any length may go straight to the grid";
+}
+
 // Addresses ahead of the last points, of none and of many times the points there are.
 TEST(GridderPromises, ThePrefetchDistanceChangesNoBit) {
   for (const auto family : {SpreadFamily::subgrid, SpreadFamily::colour_index})

@@ -88,6 +88,7 @@ class BenchMeasure : public ::testing::Test {
     MeasureOptions options;
     options.clock = [this] { return script_.now; };
     options.probe = [this] { return script_.probe(); };
+    options.rest = [] {};
     return options;
   }
   MeasureOptions rounds(int count) {
@@ -98,6 +99,20 @@ class BenchMeasure : public ::testing::Test {
 
   Script script_;
 };
+
+// Threads of the contender before may be awake, also before points are set: rests of 3 rounds there and 4 here.
+TEST_F(BenchMeasure, EverySampleBeginsAtRest) {
+  MeasureOptions options = rounds(4);
+  int rests = 0;
+  options.rest = [&] { ++rests; };
+  const auto one = act(3), two = act(4, true);
+  measure_problem(kProblem, {entrant("one", Role::untuned, one), entrant("two", Role::peer, two)}, options);
+  EXPECT_EQ(rests, 2 * (3 + 4));
+  options.cpu_time = true;  // of one thread, which others do not lengthen
+  rests = 0;
+  measure_problem(kProblem, {entrant("one", Role::untuned, one), entrant("two", Role::peer, two)}, options);
+  EXPECT_EQ(rests, 0);
+}
 
 // First execute and its check, an estimate; then in each round an execute that warms the caches and the timed one.
 TEST_F(BenchMeasure, EveryContenderGetsTheSameCalls) {

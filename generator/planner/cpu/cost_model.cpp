@@ -25,13 +25,16 @@ constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, 
 constexpr double kBatchPoint = 4;  // per additional transform: gather and broadcast
 // One 64-byte line of a private tile: adding it to the grid and clearing it, or copying it from the grid.
 constexpr double kTileAddLine = 5, kTileCopyLine = 3;
+constexpr double kOutOfFirst = 1.2;  // rows of a private tile that the first-level cache does not hold, in 2D
 // Straight to or from the grid, rows are not aligned and points wait for each other. In a grid that the last-level
-// cache holds (kDirectBytes), only the lines count that a row touches more, and kMoreLines for its place in them.
-constexpr double kDirectSpread = 1.6, kDirectInterp = 1.25, kDirectInSpace = 1.8, kMoreLines = 0.3, kDirectBytes = 32e6;
-// Per 64-byte line of the fine grid, for a grid in the L2 cache and for a larger one. Clearing, adding and every pass
-// over a larger grid move its lines through memory.
-constexpr double kCellLine = 1, kFarCellLine = 60;
-constexpr double kFftPassLine = 3, kFarFftPassLine = 20;
+// cache holds (kDirectBytes), only the lines count that a row touches more, and some for its place in them, as
+// where points are gridded (runtime/backends/cpu/gridder/engine.h).
+constexpr double kDirectSpread = 1.6, kDirectInterp = 1.25, kDirectInSpace = 1.8, kDirectBytes = 32e6;
+constexpr double kMoreLinesSpread = 0.2, kMoreLinesInterp = 0.3;
+// Per 64-byte line of the fine grid, for a grid in the second-level cache, in the last-level one and for a larger one.
+// Clearing, adding and every pass over a larger grid move its lines through memory.
+constexpr double kCellLine = 1, kThirdCellLine = 15, kFarCellLine = 60;
+constexpr double kFftPassLine = 3, kThirdFftPassLine = 8, kFarFftPassLine = 20;
 constexpr double kNearBytes = 2e6;
 constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
 constexpr double kSortPoint = 22;
@@ -51,8 +54,6 @@ struct Counts {
 
 double lanes(const Problem& problem) { return 64.0 / (2.0 * static_cast<double>(real_bytes(problem.precision))); }
 
-bool is_far(double cells, const Problem& problem) { return cells * 64 / lanes(problem) > kNearBytes; }
-
 Counts counts_of(const WindowChoice& window, const Problem& problem, const std::array<double, 3>& fine) {
   Counts out;
   for (int d = 1; d < problem.dim; ++d) out.rows *= window.width;
@@ -60,6 +61,15 @@ Counts counts_of(const WindowChoice& window, const Problem& problem, const std::
   out.lines = row_slots(window.width, complex_bytes) / lanes(problem);
   for (int d = 0; d < problem.dim; ++d) out.cells *= fine[d] + window.width - 1;  // with the halo
   return out;
+}
+
+// The largest private tile of a plan.
+double tile_bytes(const Plan& plan, const Problem& problem) {
+  std::array<int, 3> tile{1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d)
+    tile[d] = static_cast<int>(std::min<std::int64_t>(plan.cpu().sort.tile[d], plan.window.fine[d]));
+  const auto complex_bytes = static_cast<int>(2 * real_bytes(problem.precision));
+  return static_cast<double>(private_elements(problem.dim, tile, plan.window.width, complex_bytes)) * complex_bytes;
 }
 
 // The private tiles of a grid in 64-byte lines, which cost more where a tile does not stay in the second-level cache.
@@ -88,9 +98,23 @@ bool is_raw(const Plan& plan, const Problem& problem, double cells) {
 
 // The processor that a plan is for.
 struct Processor {
-  std::int64_t l2_bytes;
+  std::int64_t l1_bytes, l2_bytes, l3_bytes;
   Slowness slow;
 };
+
+// The price of a line of a grid by where the grid lies. Nothing measures the last-level cache: it is taken to be as
+// much faster or slower than the reference's as the second level and memory are by the mean.
+struct LinePrices {
+  double near, third, far;
+};
+double line_price(double cells, const Problem& problem, const Processor& processor, const LinePrices& price) {
+  const double bytes = cells * 64 / lanes(problem);
+  const Slowness& slow = processor.slow;
+  if (bytes <= kNearBytes) return price.near * slow.near;
+  if (bytes <= std::min(kDirectBytes, static_cast<double>(processor.l3_bytes)))
+    return price.third * std::sqrt(slow.second * slow.far);
+  return price.far * slow.far;
+}
 
 // Cost of one transform between `points` points and the grid, including 1/batch of the window evaluation.
 double gridding_cycles(const Counts& counts, const Problem& problem, double points, bool spreads, const Plan& plan,
@@ -107,7 +131,7 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   const SpreadFamily family = plan.cpu().spread.family;
   double direct = point * (problem.dim == 3 ? kDirectInSpace : spreads ? kDirectSpread : kDirectInterp);
   if (problem.dim > 1 && counts.cells * 64 / lanes(problem) <= kDirectBytes) {
-    const double touched = 1 + (plan.window.width - 1) / lanes(problem) + kMoreLines;
+    const double touched = 1 + (plan.window.width - 1) / lanes(problem) + (spreads ? kMoreLinesSpread : kMoreLinesInterp);
     direct = evaluate + counts.rows * touched * row_line * slow.near;
   }
   const bool raw = is_raw(plan, problem, counts.cells);
@@ -131,18 +155,23 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
       !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
   const double copies =
       private_lines(plan, problem, processor.l2_bytes) * (spreads ? kTileAddLine : kTileCopyLine) * slow.second;
-  const double all = tiled ? std::min(points * point + copies, points * direct) : points * direct;
+  // In 3D no tile of use stays in the first-level cache, and points are in an order that suits it.
+  const bool out_of_first =
+      problem.dim == 2 && tile_bytes(plan, problem) > 1.1 * static_cast<double>(processor.l1_bytes);
+  const double in_tile =
+      evaluate + counts.rows * counts.lines * row_line * slow.near * (out_of_first ? kOutOfFirst : 1);
+  const double all = tiled ? std::min(points * in_tile + copies, points * direct) : points * direct;
   return all + counts.cells / lanes(problem) *
-                   (is_far(counts.cells, problem) ? kFarCellLine * slow.far : kCellLine * slow.near);
+                   line_price(counts.cells, problem, processor, {kCellLine, kThirdCellLine, kFarCellLine});
 }
 
 // Passes of a pruned FFT: along each dimension, only the lines that are neither zero nor unwanted. One length for each
 // dimension; further ones are 1.
 double fft_cycles(const Problem& problem, std::span<const double> fine, std::span<const double> kept,
-                  const Slowness& slow) {
-  const double flop = (problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64) * slow.arithmetic;
+                  const Processor& processor) {
+  const double flop = (problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64) * processor.slow.arithmetic;
   double cycles = 0, lines = std::accumulate(fine.begin(), fine.end(), 1.0, std::multiplies<>());
-  const double pass = is_far(lines, problem) ? kFarFftPassLine * slow.far : kFftPassLine * slow.near;
+  const double pass = line_price(lines, problem, processor, {kFftPassLine, kThirdFftPassLine, kFarFftPassLine});
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) {
     cycles += 5 * lines * std::log2(std::max(2.0, fine[d])) * flop + lines / lanes(problem) * pass;
     lines *= kept[d] / fine[d];
@@ -167,7 +196,7 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, const 
   const double m = points_of(problem, fine);
   const Counts counts = counts_of(plan.window, problem, fine);
   cost.execute = batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan, processor) +
-                          fft_cycles(problem, fine, kept, processor.slow));
+                          fft_cycles(problem, fine, kept, processor));
   const double sorts = problem.dim == 1 ? kSortLinePoint : kSortPoint;
   const double sort = is_raw(plan, problem, counts.cells)          ? kCopyPoint
                       : plan.cpu().sort.family == SortFamily::none ? sorts / 2
@@ -215,7 +244,7 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
   if (problem.kind == Kind::fft) return fft_cost(plan, problem, threads, traits);
   const Slowness slow = slowness(traits, problem.precision, static_cast<int>(threads));
-  Cost cost = nufft_cost(plan, problem, threads, {traits.l2_bytes, slow});
+  Cost cost = nufft_cost(plan, problem, threads, {traits.l1_bytes, traits.l2_bytes, traits.l3_bytes, slow});
   // A nonuniform transform wakes its threads for every chunk of its batch; fft_times() has what an FFT waits.
   if (threads > 1) cost.execute += 3e-6 * slow.meeting * static_cast<double>(problem.batch) / plan.chunk;
   return cost;

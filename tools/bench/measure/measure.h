@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -71,6 +72,8 @@ struct MeasureOptions {
   bool cpu_time = false;                     // measure CPU time of this thread; only for contenders with one thread
   tuner::Clock clock = tuner::wall_clock();  // of the host; tests pass another clock and probe
   tuner::Probe probe = tuner::usage_now;     // sees disturbed samples of transforms on the host
+  // Called before the samples of every contender on the host: threads of the one before may still be awake.
+  std::function<void()> rest = [] { tuner::wait_for_rest(0.05); };
 };
 
 // `problem` must be bound (tuner::bound_problem). An exception of a contender counts as its failure. Problems that need

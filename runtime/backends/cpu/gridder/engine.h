@@ -52,10 +52,14 @@ struct Workspace {
 // dimension, as many points of a bin cost as much directly as with its copy.
 inline constexpr std::int64_t kDirectCost = 2, kEdgeDirectCost = 6, kLineDirectPoints = 2;
 // In a grid with a halo that the last-level cache holds, what a row costs more directly is the lines that it touches
-// more than in an x-bin, and kMoreLines for its place in them; copying a line costs as much as kLineCopy lines of
-// points.
+// more than in an x-bin, and `more_lines` for its place in them; copying a line costs as much as `copy_lines` lines of
+// points. A spreader's copies are added to the grid under a lock and cleared, and so cost more than those that are
+// read (docs/design/cpu-choices.md).
 inline constexpr std::int64_t kNearGridBytes = std::int64_t{32} << 20;
-inline constexpr double kMoreLines = 0.3, kLineCopy = 2;
+struct TilePrices {
+  double more_lines, copy_lines;
+};
+inline constexpr TilePrices kSpreadTile{0.2, 2.5}, kInterpTile{0.3, 2};
 
 // The data on which a family works.
 template <class T>
@@ -108,15 +112,15 @@ struct Engine {
     return e;
   }
   // A tile with n points is worth a private copy when its points touch more rows than the copy has.
-  bool worth_a_tile(std::int64_t tile, std::int64_t n, int first, int last) const {
+  bool worth_a_tile(std::int64_t tile, std::int64_t n, int first, int last, const TilePrices& price) const {
     if (tiling.dim == 1) return n > kLineDirectPoints * (last - first + 1);
     const std::int64_t rows_of_point = tiling.dim == 2 ? tiling.width : tiling.width * tiling.width;
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(std::complex<T>));
     if (has_halo() && spec.grid.elements * kBytes <= kNearGridBytes) {
       constexpr double kCells = static_cast<double>(kLine) / static_cast<double>(kBytes);
       const double lines = tiling.slots / kCells, touched = 1 + (tiling.width - 1) / kCells;
-      return static_cast<double>(n * rows_of_point) * (touched - lines + kMoreLines) >
-             static_cast<double>(tiling.rows() * (last - first + 1)) * lines * kLineCopy;
+      return static_cast<double>(n * rows_of_point) * (touched - lines + price.more_lines) >
+             static_cast<double>(tiling.rows() * (last - first + 1)) * lines * price.copy_lines;
     }
     const std::int64_t cost = at_edge(tile) ? kEdgeDirectCost : kDirectCost;
     return n * rows_of_point * cost > tiling.rows() * (last - first + 1);

@@ -218,22 +218,29 @@ class TiledGridder final : public Gridder<T> {
     double usual = 100.0 * static_cast<double>(e_.points.size());
     for (int d = 0; d < t.dim; ++d)
       usual *= std::min(1.0, static_cast<double>(t.width) / static_cast<double>(e_.spec.grid.fine[d]));
-    std::int64_t most = 0;
-    for (std::int64_t tile = 0; tile < t.tiles(); ++tile)
-      most = std::max(most, e_.points.tile_start(tile + 1) - e_.points.tile_start(tile));
+    const std::int64_t most = most_in_a_tile();
     return most > e_.spec.longest_sum && static_cast<double>(most) > usual;
+  }
+  std::int64_t most_in_a_tile() const {
+    std::int64_t most = 0;
+    for (std::int64_t tile = 0; tile < e_.tiling.tiles(); ++tile)
+      most = std::max(most, e_.points.tile_start(tile + 1) - e_.points.tile_start(tile));
+    return most;
   }
 
   // Points are scattered where nine of ten lie in tiles that are not worth a private copy, or where no private copies
-  // are wanted.
+  // are wanted. For spreading two of five are enough, as tiles with and without copies wait for each other's locks,
+  // unless so many points lie in a tile that their sums have to be shorter.
   void find_scattered() {
     e_.block_unit.clear();
     spreads_scattered_ = interpolates_scattered_ = order_ == PointOrder::raw;
     if (!e_.has_halo() || (order_ != PointOrder::permuted && order_ != PointOrder::indexed)) return;
-    const bool few = is_scattered();
-    if (family_now_ == SpreadFamily::subgrid) spreads_scattered_ = few && !coloured_;
+    if (family_now_ == SpreadFamily::subgrid && !coloured_) {
+      const double few = share_of_few(kSpreadTile);
+      spreads_scattered_ = few >= 0.9 || (few >= 0.4 && most_in_a_tile() <= e_.spec.longest_sum);
+    }
     if (family_now_ == SpreadFamily::colour_index) spreads_scattered_ = !e_.spec.deterministic;
-    interpolates_scattered_ = interp_family_ == InterpFamily::direct || few;
+    interpolates_scattered_ = interp_family_ == InterpFamily::direct || share_of_few(kInterpTile) >= 0.5;
     if (!spreads_scattered_ && !interpolates_scattered_) return;
     const std::int64_t blocks = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
     std::int32_t unit = 0;
@@ -242,14 +249,15 @@ class TiledGridder final : public Gridder<T> {
       e_.block_unit.push_back(unit);
     }
   }
-  bool is_scattered() const {
+  // The share of points in tiles that are not worth a private copy.
+  double share_of_few(const TilePrices& price) const {
     std::int64_t few = 0;
     for (const Subproblem& s : e_.interp_units) {
       const std::int64_t n = s.end - s.begin;
       const auto bins = static_cast<int>(std::min<std::int64_t>(e_.tiling.bins, n));
-      if (!e_.worth_a_tile(s.tile, n, 0, bins - 1)) few += n;
+      if (!e_.worth_a_tile(s.tile, n, 0, bins - 1, price)) few += n;
     }
-    return 10 * few >= 9 * e_.points.size();
+    return static_cast<double>(few) / static_cast<double>(std::max<std::int64_t>(1, e_.points.size()));
   }
 
   bool has_layers() const { return e_.spec.grid.layers[1].count > 0 || e_.spec.grid.layers[2].count > 0; }

@@ -50,7 +50,7 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
     const std::int64_t end = keep ? std::min(s.end, begin + kept) : s.end;
     int first = 0, last = 0;
     e.bin_range(begin, end, first, last);
-    if (!e.worth_a_tile(s.tile, end - begin, first, last)) {
+    if (!e.worth_a_tile(s.tile, end - begin, first, last, kInterpTile)) {
       std::array<std::int64_t, 3> origins[kBlockPoints];
       std::fill(origins, origins + kBlockPoints, e.tiling.origin(s.tile));
       for (std::int64_t p = begin; p < end; p += kBlockPoints) {

@@ -19,11 +19,12 @@ class SubgridSpreader {
     for (int c = 0; c < colours; ++c) {
       const std::int64_t begin = coloured ? e_.colour_start[c] : 0;
       const std::int64_t end = coloured ? e_.colour_start[c + 1] : static_cast<std::int64_t>(e_.spread_units.size());
-      // Subproblems are handed out in order, so the part that a later part waits for has always been started already.
+      // Subproblems of a colour are handed out in order, so the part that a later part waits for has always been started
+      // already. With locks, threads start far from each other, as neighbours wait for each other.
       const auto one = [&](std::int64_t u, int worker) {
         subproblem(e_.spread_units[begin + u], coloured ? &e_.turns[begin + u] : nullptr, e_.workspaces[worker]);
       };
-      parallel_for(e_.workers(), end - begin, one, 1, Handing::ascending);
+      parallel_for(e_.workers(), end - begin, one, 1, coloured ? Handing::ascending : Handing::shares);
     }
   }
 
@@ -47,7 +48,7 @@ class SubgridSpreader {
       const std::int64_t end = batch_.count == 1 ? s.end : std::min(s.end, begin + kept);
       int first = 0, last = 0;
       e_.bin_range(begin, end, first, last);
-      if (!e_.worth_a_tile(s.tile, end - begin, first, last)) {
+      if (!e_.worth_a_tile(s.tile, end - begin, first, last, kSpreadTile)) {
         if (!waited) turn[-1].wait();
         waited = true;
         spread_few(s.tile, begin, end, turn == nullptr, work);
