@@ -88,6 +88,7 @@ class BenchMeasure : public ::testing::Test {
   }
   MeasureOptions scripted() {
     MeasureOptions options;
+    options.set_points_rounds = 3;
     options.clock = [this] { return script_.now; };
     options.probe = [this] { return script_.probe(); };
     options.settle = [this] { ++script_.settled; };
@@ -142,6 +143,14 @@ TEST_F(BenchMeasure, APlanningFirstCallDoesNotShortenTheSamplesOfPoints) {
   const ProblemResult result = measure_problem(kProblem, {entrant("ours", Role::untuned, acted)}, rounds(3));
   EXPECT_EQ(acted->set, 1 + 3 * (1 + 20)) << "a sample takes 2 ms";
   EXPECT_EQ(result.contenders[0].set_points_ns, std::vector<std::int64_t>(3, kSetPointsNs / 20));
+}
+
+TEST_F(BenchMeasure, ADisturbedSampleOfPointsIsTakenAgainTwice) {
+  script_.disturbed = {true, false, true, true, true};  // the first sample's repeat is not, the second one's both are
+  const auto acted = act(3);
+  const ProblemResult result = measure_problem(kProblem, {entrant("ours", Role::untuned, acted)}, rounds(3));
+  EXPECT_EQ(acted->set, 1 + (1 + 2) + (1 + 3) + (1 + 1));
+  EXPECT_EQ(result.contenders[0].set_points_ns.size(), 3u);
 }
 
 // How many naps until_idle takes where threads compute during the first `busy` ones.

@@ -260,13 +260,24 @@ class Measurement {
     return *best;
   }
 
+  // A sample that nothing disturbed, or the last of some.
+  template <class Sample>
+  std::int64_t undisturbed(const Sample& sample) const {
+    const bool host = !arrays_->on_device() && !options_.cpu_time;
+    for (int repeats = 0;; ++repeats) {
+      const tuner::Usage before = options_.probe();
+      const std::int64_t ns = sample();
+      if (!host || repeats == kMostRepeats || !(options_.probe() - before).disturbed()) return ns;
+    }
+  }
+
   void run_points(std::vector<ContenderResult>& results) {
     rounds(results, options_.set_points_rounds, 0.25, [&](Slot& slot, ContenderResult& result) {
       Contender& contender = *slot.contender;
       const auto set_points = [&] { contender.set_points(arrays_->points()); };
       // The first call may have planned. As for executes, an untimed one wakes the threads and fills the caches.
-      const std::int64_t once = host_ns(1, set_points);
-      result.set_points_ns.push_back(host_ns(tuner::loops_for(once, timing_), set_points));
+      const int loops = tuner::loops_for(host_ns(1, set_points), timing_);
+      result.set_points_ns.push_back(undisturbed([&] { return host_ns(loops, set_points); }));
       if (!arrays_->on_device()) return;
       const auto both = [&] {
         set_points();

@@ -72,7 +72,7 @@ struct MeasureOptions {
   int device = 0;                             // a device number of the backend
   int rounds = 9;
   int min_rounds = 3;
-  int set_points_rounds = 3;
+  int set_points_rounds = 9;
   double max_seconds = 60;  // for timed calls; a problem that cannot have min_rounds rounds in this time is skipped
   double max_memory = 0;    // bytes for data and all contenders; 0: no limit
   std::uint64_t seed = 1;

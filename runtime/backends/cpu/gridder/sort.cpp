@@ -75,7 +75,7 @@ void with_words(int words, F f) {
 template <int Words, class Counter>
 void scatter(const Located& chunk, int n, Counter* next, std::uint32_t* records) {
   for (int j = 0; j < n; ++j) {
-    std::uint32_t* const r = records + std::size_t{next[chunk.key[j]]++} * Words;
+    std::uint32_t* const r = records + static_cast<std::size_t>(next[chunk.key[j]]++) * Words;
     __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // the places of a key are ascending
     for (int w = 0; w < Words; w += 2) {
       std::memcpy(r + w, &chunk.word[w / 2][j], w + 1 < Words ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
