@@ -99,21 +99,32 @@ TEST(GridderRecord, EveryFieldComesBackFromEveryForm) {
   }
 }
 
-// Whether what was located is kept or located again, and however many threads do it.
-TEST(GridderRecord, ThreadsDoNotChangeTheGroupedRecords) {
+// However many threads group points, and whether all that was located is kept, a part in the lent memory, or nothing.
+TEST(GridderRecord, NeitherThreadsNorLentMemoryChangeTheGroupedRecords) {
   const Tiling tiling = tiling_of(3, {32, 8, 16});
   const WeightTables<double> tables;
   const Kernels<double> kernels = select_kernels<double>(tiling, tables);
   for (const std::int64_t m : {5000, 70000, 200001}) {
     const auto points = make_points<double>(Kind::far, 3, m, 0, 5);
-    std::vector<std::uint32_t> first;
-    for (const int threads : {1, 2, 3}) {
-      PointStore<double> store;
-      store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
-                {PointOrder::permuted, true, 30, threads}, kernels);
-      const std::vector<std::uint32_t> records(store.record(0), store.record(m));
-      if (threads == 1) first = records;
-      EXPECT_EQ(records, first) << m << " points, " << threads << " threads";
+    for (const PointOrder order : {PointOrder::permuted, PointOrder::indexed}) {
+      std::vector<std::uint32_t> first;
+      for (const int threads : {1, 2, 3}) {
+        for (const std::int64_t lent_bytes : {std::int64_t{0}, std::int64_t{1000}, 11 * m, 40 * m}) {
+          Buffer<std::byte> lent(lent_bytes);
+          std::fill_n(lent.data(), lent_bytes, std::byte{0xa5});
+          PointStore<double> store;
+          store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
+                    {order, true, 30, threads, lent.memory()}, kernels);
+          std::vector<std::uint32_t> records(store.record(0), store.record(m));
+          for (std::int64_t j = 0; j < m && order == PointOrder::indexed; ++j)
+            records.push_back(static_cast<std::uint32_t>(store.indexed(j)));
+          if (first.empty()) first = records;
+          EXPECT_EQ(records, first) << m << " points, " << threads << " threads, " << lent_bytes << " bytes lent";
+          const bool used =
+              std::any_of(lent.data(), lent.data() + lent_bytes, [](std::byte b) { return b != std::byte{0xa5}; });
+          EXPECT_EQ(used, lent_bytes >= 40 * m || (lent_bytes >= 11 * m && m > 65536));
+        }
+      }
     }
   }
 }

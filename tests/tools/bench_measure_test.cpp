@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -26,6 +27,7 @@ struct Script {
   std::int64_t now = 0;              // nanoseconds
   std::vector<bool> disturbed = {};  // samples, in order; those behind the last one are not
   std::size_t probes = 0;
+  int settled = 0;
 
   tuner::Usage probe() {
     // A switch that takes the whole time: nothing was computed.
@@ -44,6 +46,7 @@ struct Acted {
   bool right = false;       // computes the transform
   int fails_at = 0;         // number of the execute that throws; 0: none
   Script* script = nullptr;
+  std::int64_t first_points_ns = kSetPointsNs, points_ns = kSetPointsNs;
   int made = 0, set = 0, executed = 0;
 };
 
@@ -57,8 +60,7 @@ class Actor final : public Contender {
     if (acted_->right) transform_ = std::make_unique<Transform>(to_token(problem), options);
   }
   void set_points(const Points& points) override {
-    ++acted_->set;
-    acted_->script->now += kSetPointsNs;
+    acted_->script->now += acted_->set++ == 0 ? acted_->first_points_ns : acted_->points_ns;
     if (transform_) transform_->set_points(points);
   }
   void execute(void* first, void* second) override {
@@ -86,9 +88,10 @@ class BenchMeasure : public ::testing::Test {
   }
   MeasureOptions scripted() {
     MeasureOptions options;
+    options.set_points_rounds = 3;
     options.clock = [this] { return script_.now; };
     options.probe = [this] { return script_.probe(); };
-    options.rest = [] {};
+    options.settle = [this] { ++script_.settled; };
     return options;
   }
   MeasureOptions rounds(int count) {
@@ -100,21 +103,8 @@ class BenchMeasure : public ::testing::Test {
   Script script_;
 };
 
-// Threads of the contender before may be awake, also before points are set: rests of 3 rounds there and 4 here.
-TEST_F(BenchMeasure, EverySampleBeginsAtRest) {
-  MeasureOptions options = rounds(4);
-  int rests = 0;
-  options.rest = [&] { ++rests; };
-  const auto one = act(3), two = act(4, true);
-  measure_problem(kProblem, {entrant("one", Role::untuned, one), entrant("two", Role::peer, two)}, options);
-  EXPECT_EQ(rests, 2 * (3 + 4));
-  options.cpu_time = true;  // of one thread, which others do not lengthen
-  rests = 0;
-  measure_problem(kProblem, {entrant("one", Role::untuned, one), entrant("two", Role::peer, two)}, options);
-  EXPECT_EQ(rests, 0);
-}
-
-// First execute and its check, an estimate; then in each round an execute that warms the caches and the timed one.
+// First execute and its check, an estimate; then in each round an execute that warms the caches and the timed one. The
+// same for points, after their first call.
 TEST_F(BenchMeasure, EveryContenderGetsTheSameCalls) {
   const auto one = act(3), two = act(4, true);
   const ProblemResult result =
@@ -122,13 +112,14 @@ TEST_F(BenchMeasure, EveryContenderGetsTheSameCalls) {
   EXPECT_EQ(result.skipped, "");
   EXPECT_EQ(result.token, to_token(kProblem));
   EXPECT_EQ(result.sets, 1);
-  EXPECT_DOUBLE_EQ(result.seconds, 10 * (3e-3 + 4e-3) + 2 * 4 * 2e-3);
+  EXPECT_DOUBLE_EQ(result.seconds, 10 * (3e-3 + 4e-3) + 2 * 7 * 2e-3);
   ASSERT_EQ(result.contenders.size(), 2u);
   for (const auto& acted : {one, two}) {
     EXPECT_EQ(acted->made, 1);
     EXPECT_EQ(acted->executed, 2 + 4 * 2);
-    EXPECT_EQ(acted->set, 1 + 3);
+    EXPECT_EQ(acted->set, 1 + 3 * 2);
   }
+  EXPECT_EQ(script_.settled, 2 * (3 + 4)) << "before every sample";
   for (const ContenderResult& found : result.contenders) {
     EXPECT_TRUE(found.ran()) << found.failure;
     EXPECT_EQ(found.execute_ns.size(), 4u);
@@ -143,6 +134,38 @@ TEST_F(BenchMeasure, EveryContenderGetsTheSameCalls) {
   EXPECT_EQ(result.contenders[1].execute.low, 4e6);
   EXPECT_FALSE(result.contenders[0].right);
   EXPECT_TRUE(result.contenders[1].right) << result.contenders[1].error;
+}
+
+// The first call plans for so long that a sample of as many calls would be one.
+TEST_F(BenchMeasure, APlanningFirstCallDoesNotShortenTheSamplesOfPoints) {
+  const auto acted = act(3);
+  acted->first_points_ns = 100 * kSetPointsNs, acted->points_ns = kSetPointsNs / 20;
+  const ProblemResult result = measure_problem(kProblem, {entrant("ours", Role::untuned, acted)}, rounds(3));
+  EXPECT_EQ(acted->set, 1 + 3 * (1 + 20)) << "a sample takes 2 ms";
+  EXPECT_EQ(result.contenders[0].set_points_ns, std::vector<std::int64_t>(3, kSetPointsNs / 20));
+}
+
+TEST_F(BenchMeasure, ADisturbedSampleOfPointsIsTakenAgainTwice) {
+  script_.disturbed = {true, false, true, true, true};  // the first sample's repeat is not, the second one's both are
+  const auto acted = act(3);
+  const ProblemResult result = measure_problem(kProblem, {entrant("ours", Role::untuned, acted)}, rounds(3));
+  EXPECT_EQ(acted->set, 1 + (1 + 2) + (1 + 3) + (1 + 1));
+  EXPECT_EQ(result.contenders[0].set_points_ns.size(), 3u);
+}
+
+// How many naps until_idle takes where threads compute during the first `busy` ones.
+int naps_until_idle(int busy) {
+  int naps = 0;
+  std::chrono::nanoseconds computed{0};
+  until_idle([&] { return computed; },
+             [&] { computed += ++naps <= busy ? std::chrono::microseconds(900) : std::chrono::microseconds(50); });
+  return naps;
+}
+
+TEST(BenchSettle, WaitsUntilNoThreadComputesButNotForever) {
+  EXPECT_EQ(naps_until_idle(0), 1);
+  EXPECT_EQ(naps_until_idle(3), 4);
+  EXPECT_EQ(naps_until_idle(1000), 30);
 }
 
 TEST_F(BenchMeasure, UniformTransformsHaveNoPoints) {

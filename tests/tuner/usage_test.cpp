@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
 #include "tuner/measure/benchmark.h"
 #include "tuner/measure/rounds.h"
 
@@ -21,18 +18,6 @@ TEST(Usage, ASampleIsDisturbedWhenAnotherProgramHadItsProcessor) {
   EXPECT_FALSE((Usage{10 * kMs, 2 * kMs, 0, 0}.disturbed())) << "it slept because it chose to";
   EXPECT_TRUE((Usage{10 * kMs, 10 * kMs, 0, 2}.disturbed())) << "others of its team waited, while it span";
   EXPECT_FALSE((Usage{1000 * kMs, 1000 * kMs, 0, 3}.disturbed())) << "three slices of a second are nothing";
-}
-
-TEST(Usage, AThreadThatComputesIsNotAtRest) {
-  std::atomic<bool> ends{false};
-  std::thread spins([&] {
-    while (!ends.load()) {
-    }
-  });
-  EXPECT_FALSE(wait_for_rest(0.02));
-  ends = true;
-  spins.join();
-  EXPECT_TRUE(wait_for_rest(5));
 }
 
 TEST(Usage, TheShareIsSaidInOneLine) {

@@ -42,19 +42,6 @@ Usage usage_now() {
 
 Usage usage_ignored() { return {}; }
 
-bool wait_for_rest(double most_seconds) {
-  constexpr std::int64_t kLook = 1'000'000;  // ns
-  const std::int64_t end = nanoseconds(CLOCK_MONOTONIC) + static_cast<std::int64_t>(1e9 * most_seconds);
-  do {
-    const std::int64_t wall = nanoseconds(CLOCK_MONOTONIC), used = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-    const timespec look{0, kLook};
-    nanosleep(&look, nullptr);
-    const std::int64_t passed = nanoseconds(CLOCK_MONOTONIC) - wall;
-    if (4 * (nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - used) < passed) return true;
-  } while (nanoseconds(CLOCK_MONOTONIC) < end);
-  return false;
-}
-
 std::string BusyCount::text() const {
   const double share = samples > 0 ? static_cast<double>(disturbed) / static_cast<double>(samples) : 0;
   return fmt::format("this machine was busy in {:.0f} % of samples", std::ceil(100 * share));

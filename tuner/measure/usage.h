@@ -30,11 +30,6 @@ Usage usage_now();
 // Sees no disturbance: for times of devices and CPU times, which other load does not lengthen.
 Usage usage_ignored();
 
-// Waits until the other threads of this process rest, at most so many seconds; returns whether they do. Threads of a
-// library may compute for milliseconds after a call of it, waiting for the next one (OpenMP's do), and would take
-// processors from another library's call.
-bool wait_for_rest(double most_seconds);
-
 // Samples that were taken, and how many of them were disturbed.
 struct BusyCount {
   std::int64_t samples = 0, disturbed = 0;

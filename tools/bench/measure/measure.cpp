@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <exception>
 #include <map>
 #include <new>
 #include <numeric>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -257,12 +260,24 @@ class Measurement {
     return *best;
   }
 
+  // A sample that nothing disturbed, or the last of some.
+  template <class Sample>
+  std::int64_t undisturbed(const Sample& sample) const {
+    const bool host = !arrays_->on_device() && !options_.cpu_time;
+    for (int repeats = 0;; ++repeats) {
+      const tuner::Usage before = options_.probe();
+      const std::int64_t ns = sample();
+      if (!host || repeats == kMostRepeats || !(options_.probe() - before).disturbed()) return ns;
+    }
+  }
+
   void run_points(std::vector<ContenderResult>& results) {
     rounds(results, options_.set_points_rounds, 0.25, [&](Slot& slot, ContenderResult& result) {
       Contender& contender = *slot.contender;
       const auto set_points = [&] { contender.set_points(arrays_->points()); };
-      const auto loops = tuner::loops_for(static_cast<std::int64_t>(result.first_set_points_seconds * 1e9), timing_);
-      result.set_points_ns.push_back(host_ns(loops, set_points));
+      // The first call may have planned. As for executes, an untimed one wakes the threads and fills the caches.
+      const int loops = tuner::loops_for(host_ns(1, set_points), timing_);
+      result.set_points_ns.push_back(undisturbed([&] { return host_ns(loops, set_points); }));
       if (!arrays_->on_device()) return;
       const auto both = [&] {
         set_points();
@@ -347,7 +362,7 @@ class Measurement {
       random_.shuffle(order);
       for (const std::size_t i : order) {
         if (!slots_[i].contender || slots_[i].once) continue;
-        if (!arrays_->on_device() && !options_.cpu_time) options_.rest();
+        if (!arrays_->on_device() && !options_.cpu_time) options_.settle();
         try {
           measure(slots_[i], results[i]);
         } catch (const std::exception& error) {
@@ -367,6 +382,23 @@ class Measurement {
   tuner::Random random_{options_.seed};
   std::vector<Slot> slots_;
 };
+
+}  // namespace
+
+void until_idle(const std::function<std::chrono::nanoseconds()>& computed, const std::function<void()>& nap) {
+  constexpr std::chrono::microseconds kIdle{200};  // a tenth of a nap
+  for (int naps = 0; naps < 30; ++naps) {
+    const std::chrono::nanoseconds before = computed();
+    nap();
+    if (computed() - before < kIdle) return;
+  }
+}
+void until_idle() {
+  until_idle([] { return std::chrono::nanoseconds(std::int64_t{std::clock()} * (1'000'000'000 / CLOCKS_PER_SEC)); },
+             [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+}
+
+namespace {
 
 std::string too_large(const char* where, double need, double limit) {
   if (limit <= 0 || need <= limit) return {};

@@ -1,6 +1,7 @@
 // Measures the contenders of one problem: with the same data, in the same process, interleaved.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -60,20 +61,25 @@ struct ProblemResult {
   double peak_flops = 0;      // on a device: operations per second from its traits; a multiply-add counts as two
 };
 
+// Returns when no other thread of this process computes, or after 60 ms: threads of a library may wait awake for
+// milliseconds after a call, as those of libgomp do, and would take a core from the contender that comes next. computed()
+// is the processor time of the process so far, and nap() sleeps for 2 ms.
+void until_idle(const std::function<std::chrono::nanoseconds()>& computed, const std::function<void()>& nap);
+void until_idle();
+
 struct MeasureOptions {
   const runtime::Backend* backend = nullptr;  // null: cpu
   int device = 0;                             // a device number of the backend
   int rounds = 9;
   int min_rounds = 3;
-  int set_points_rounds = 3;
+  int set_points_rounds = 9;
   double max_seconds = 60;  // for timed calls; a problem that cannot have min_rounds rounds in this time is skipped
   double max_memory = 0;    // bytes for data and all contenders; 0: no limit
   std::uint64_t seed = 1;
   bool cpu_time = false;                     // measure CPU time of this thread; only for contenders with one thread
   tuner::Clock clock = tuner::wall_clock();  // of the host; tests pass another clock and probe
   tuner::Probe probe = tuner::usage_now;     // sees disturbed samples of transforms on the host
-  // Called before the samples of every contender on the host: threads of the one before may still be awake.
-  std::function<void()> rest = [] { tuner::wait_for_rest(0.05); };
+  std::function<void()> settle = [] { until_idle(); };  // called on the host before the calls of each sample
 };
 
 // `problem` must be bound (tuner::bound_problem). An exception of a contender counts as its failure. Problems that need

@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -56,6 +58,7 @@ class Buffer {
   E& operator[](std::int64_t i) { return data_[i]; }
   const E& operator[](std::int64_t i) const { return data_[i]; }
   std::int64_t size() const { return size_; }
+  std::span<std::byte> memory() { return std::as_writable_bytes(std::span(data_, static_cast<std::size_t>(size_))); }
   std::int64_t bytes() const { return capacity_ * static_cast<std::int64_t>(sizeof(E)); }
 
  private:

@@ -92,10 +92,12 @@ class TiledGridder final : public Gridder<T> {
     make_workspaces(1);
   }
 
-  void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) override {
+  void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
+                  std::span<std::byte> lent) override {
     e_.spread_units.clear();
     e_.interp_units.clear();
-    e_.points.set(m, {x, y, z}, map, e_.tiling, {order_, e_.spec.sort.local, e_.fraction, e_.workers()}, e_.kernels);
+    e_.points.set(m, {x, y, z}, map, e_.tiling, {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent},
+                  e_.kernels);
     check_layers();
     const bool crowded = is_crowded();
     family_now_ = crowded ? SpreadFamily::subgrid : spread_family_;
@@ -104,8 +106,14 @@ class TiledGridder final : public Gridder<T> {
     const bool by_tile = family_now_ == SpreadFamily::colour_index || family_now_ == SpreadFamily::colour_list;
     const std::int64_t cap = std::clamp<std::int64_t>(crowded ? kCrowdedCap : e_.spec.spread.cap, 1,
                                                       std::max<std::int64_t>(e_.spec.longest_sum, 1));
-    split(by_tile ? std::numeric_limits<std::int64_t>::max() : shared_cap(cap), e_.spread_units);
-    if (order_ != PointOrder::listed) split(shared_cap(std::max(e_.spec.interp.cap, 1)), e_.interp_units);
+    const std::int64_t most = by_tile ? std::numeric_limits<std::int64_t>::max() : shared_cap(cap);
+    const std::int64_t interp_most = shared_cap(std::max(e_.spec.interp.cap, 1));
+    split(most, e_.spread_units);
+    if (most == interp_most && order_ != PointOrder::listed) {
+      e_.interp_units = e_.spread_units;
+    } else if (order_ != PointOrder::listed) {
+      split(interp_most, e_.interp_units);
+    }
     if (coloured_) order_by_colour();
     find_scattered();
   }
@@ -325,7 +333,11 @@ class TiledGridder final : public Gridder<T> {
         continue;
       }
       const std::int64_t begin = e_.points.tile_start(t), n = e_.points.tile_start(t + 1) - begin;
-      const std::int64_t parts = n == 0 ? 0 : 1 + (n - 1) / cap;
+      if (n <= cap) {  // without divisions
+        if (n > 0) units.push_back({t, begin, begin + n, 0});
+        continue;
+      }
+      const std::int64_t parts = 1 + (n - 1) / cap;
       for (std::int64_t p = 0; p < parts; ++p) {
         units.push_back({t, begin + n / parts * p + std::min(p, n % parts),
                          begin + n / parts * (p + 1) + std::min(p + 1, n % parts), static_cast<std::int32_t>(p)});

@@ -11,9 +11,11 @@
 
 #include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "generator/plan/plan.h"
 
@@ -76,8 +78,10 @@ class Gridder {
   virtual ~Gridder() = default;
   // Locates and sorts m points; y and z are null beyond dim. The arrays may be freed afterwards. Throws
   // Error{invalid_point} that names the first index that is NaN or infinite, and its dimension, and Error{internal} for
-  // a point whose tile is not in the layers of the grid.
-  virtual void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) = 0;
+  // a point whose tile is not in the layers of the grid. Meanwhile it may overwrite the `lent` memory, which begins at a
+  // cache line: grids, which nobody needs until points are set. With as much as the located points take, it is faster.
+  virtual void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
+                          std::span<std::byte> lent = {}) = 0;
 
   // Stores the grid elsewhere: other strides and layers of the same fine grid. Points have to be set again. Throws as
   // make_gridder does.

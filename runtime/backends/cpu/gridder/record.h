@@ -86,10 +86,14 @@ inline RecordForm make_record_form(const Tiling& tiling, int fraction, std::int6
   return form;
 }
 
-// One chunk of located points: records stored by 64-bit word, and the keys to sort by (InnerOrder::key).
+// One chunk of located points: the keys to sort by (InnerOrder::key), and records stored by 64-bit word. Only the words
+// that records have are touched, so chunks that are kept may lie bytes_of_located() apart.
 struct Located {
-  alignas(kLine) std::uint64_t word[(kMaxRecordWords + 1) / 2][kChunk];
   alignas(kLine) std::int32_t key[kChunk];
+  alignas(kLine) std::uint64_t word[(kMaxRecordWords + 1) / 2][kChunk];
 };
+constexpr std::int64_t bytes_of_located(int words) {
+  return static_cast<std::int64_t>(sizeof(Located::key) + (words + 1) / 2 * sizeof(Located::word[0]));
+}
 
 }  // namespace fourtune::runtime::cpu

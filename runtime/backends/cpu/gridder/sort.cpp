@@ -18,8 +18,8 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Up to this many points, what was located is kept (12 to 36 bytes of a point are touched) and placed from the
-// cache instead of being located twice.
+// Up to this many points, what was located is kept (12 to 36 bytes of a point) in fresh memory and placed from the
+// cache instead of being located twice. For more, fresh pages would cost as much as that.
 constexpr std::int64_t kKeptPoints = 65536;
 
 // The points of a thread: whole chunks, each of which one thread locates and places.
@@ -33,8 +33,9 @@ bool is_grouped(PointOrder order) { return order == PointOrder::permuted || orde
 // Successive keys are counted in several histograms, `stride` apart, in turn: points adjacent in time are often
 // adjacent in space (readouts of a scanner, clusters), and repeated additions to one counter wait for each other.
 constexpr int kHistograms = 4;
-constexpr std::int64_t kManyKeys = 512;  // with more keys, histograms exceed the first-level cache
-void count_chunk(const std::int32_t* key, int n, std::int64_t stride, std::int64_t* count) {
+constexpr std::int64_t kManyKeys = 1024;  // with more keys, histograms exceed the first-level cache
+template <class Counter>
+void count_chunk(const std::int32_t* key, int n, std::int64_t stride, Counter* count) {
   int j = 0;
   for (; j + kHistograms <= n; j += kHistograms) {
     for (int h = 0; h < kHistograms; ++h) ++count[h * stride + key[j + h]];
@@ -71,10 +72,10 @@ void with_words(int words, F f) {
 }
 
 // Writes every record of a chunk to the next place of its key.
-template <int Words>
-void scatter(const Located& chunk, int n, std::int64_t* next, std::uint32_t* records) {
+template <int Words, class Counter>
+void scatter(const Located& chunk, int n, Counter* next, std::uint32_t* records) {
   for (int j = 0; j < n; ++j) {
-    std::uint32_t* const r = records + next[chunk.key[j]]++ * Words;
+    std::uint32_t* const r = records + static_cast<std::size_t>(next[chunk.key[j]]++) * Words;
     __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // the places of a key are ascending
     for (int w = 0; w < Words; w += 2) {
       std::memcpy(r + w, &chunk.word[w / 2][j], w + 1 < Words ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
@@ -212,22 +213,40 @@ void PointStore<T>::copy_raw(const std::array<const T*, 3>& points, int threads)
   }
 }
 
+// Finds memory for what is located.
 template <class T>
+void PointStore<T>::keep_located(std::span<std::byte> lent, int threads) {
+  kept_of_thread_ = 0;
+  if (!is_grouped(order_)) return;
+  const std::int64_t chunks = (m_ + kChunk - 1) / kChunk, of_thread = (chunks + threads - 1) / threads;
+  const std::int64_t bytes = bytes_of_located(form_.words) * threads;
+  kept_of_thread_ = std::min(of_thread, static_cast<std::int64_t>(lent.size()) / bytes);
+  located_ = lent.data();
+  if (kept_of_thread_ == of_thread || m_ > kKeptPoints) return;
+  kept_of_thread_ = of_thread;
+  own_located_.resize(of_thread * bytes);
+  located_ = own_located_.data();
+}
+
+template <class T>
+template <class Counter>
 void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int threads) {
   const bool grouped = is_grouped(order_);
   const std::int64_t stride = keys() <= kManyKeys ? keys() : 0, counters = counters_of_thread();
-  counts_.resize(grouped ? counters * threads : 0);
+  Buffer<Counter>& counts = this->counts<Counter>();
+  counts.resize(grouped ? counters * threads : 0);
   std::vector<std::int64_t> bad(threads, -1);
   parallel_for(threads, threads, [&](std::int64_t t) {
     Located own;
     std::int64_t position[kChunk];
-    std::int64_t* const count = counts_.data() + t * counters;
-    if (grouped) std::fill(count, count + counters, 0);
+    Counter* const count = counts.data() + t * counters;
+    if (grouped) std::fill(count, count + counters, Counter{0});
     const Share s = points_of(m_, t, threads);
     for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
       const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-      Located& chunk = located_.size() > 0 ? located_[first / kChunk] : own;
-      if (!locate(first, n, points, !grouped || located_.size() > 0, chunk)) {
+      Located* const keeps = kept(t, (first - s.begin) / kChunk);
+      Located& chunk = keeps != nullptr ? *keeps : own;
+      if (!locate(first, n, points, !grouped || keeps != nullptr, chunk)) {
         bad[t] = first;
         return;
       }
@@ -247,35 +266,40 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
 
 // Turns the counts into the first place of each key for every thread, in the thread's first histogram.
 template <class T>
+template <class Counter>
 void PointStore<T>::count_places(int threads) {
-  const std::int64_t counters = counters_of_thread(), inner = frame_.inner.keys();
-  std::int64_t placed = 0;
-  starts_.resize(frame_.tiling.tiles() + 1);
-  for (std::int64_t k = 0; k < keys(); ++k) {
-    if (k % inner == 0) starts_[k / inner] = placed;
-    for (int t = 0; t < threads; ++t) {
-      std::int64_t* const count = counts_.data() + t * counters;
-      std::int64_t n = 0;
-      for (std::int64_t i = k; i < counters; i += keys()) n += count[i];
-      count[k] = placed;
-      placed += n;
+  const std::int64_t counters = counters_of_thread(), inner = frame_.inner.keys(), tiles = frame_.tiling.tiles();
+  Counter placed = 0;
+  starts_.resize(tiles + 1);
+  std::int64_t k = 0;
+  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    starts_[tile] = placed;
+    for (const std::int64_t end = k + inner; k < end; ++k) {
+      for (int t = 0; t < threads; ++t) {
+        Counter* const count = counts<Counter>().data() + t * counters;
+        Counter n = 0;
+        for (std::int64_t i = k; i < counters; i += keys()) n += count[i];
+        count[k] = placed;
+        placed += n;
+      }
     }
   }
-  starts_[frame_.tiling.tiles()] = placed;
+  starts_[tiles] = placed;
 }
 
 template <class T>
+template <class Counter>
 void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
   parallel_for(threads, threads, [&](std::int64_t t) {
     Located own;
     std::int64_t position[kChunk];
-    std::int64_t* const next = counts_.data() + t * counters_of_thread();
+    Counter* const next = counts<Counter>().data() + t * counters_of_thread();
     const Share s = points_of(m_, t, threads);
     for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
       const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-      const bool kept = located_.size() > 0;
-      if (!kept) locate(first, n, points, true, own);
-      const Located& chunk = kept ? located_[first / kChunk] : own;
+      const Located* const keeps = kept(t, (first - s.begin) / kChunk);
+      if (keeps == nullptr) locate(first, n, points, true, own);
+      const Located& chunk = keeps != nullptr ? *keeps : own;
       if (order_ == PointOrder::permuted) {
         with_words(form_.words, [&](auto words) { scatter<decltype(words)::value>(chunk, n, next, records_.data()); });
         continue;
@@ -289,6 +313,14 @@ void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
       write(chunk, n, position);
     }
   });
+}
+
+template <class T>
+template <class Counter>
+void PointStore<T>::group(const std::array<const T*, 3>& points, int threads) {
+  count_keys<Counter>(points, threads);
+  count_places<Counter>(threads);
+  place<Counter>(points, threads);
 }
 
 // Lists are in the caller's order, so they are built from the last point to the first.
@@ -331,22 +363,22 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   const bool wide_links = m > std::int64_t{std::numeric_limits<std::int32_t>::max()};
   next_.resize(order == PointOrder::listed && !wide_links ? m : 0);
   wide_next_.resize(order == PointOrder::listed && wide_links ? m : 0);
-  const bool keeps = is_grouped(order) && m <= kKeptPoints;
-  located_.resize(keeps ? (m + kChunk - 1) / kChunk : 0);
-  count_keys(points, threads);
-  if (is_grouped(order)) {
-    count_places(threads);
-    place(points, threads);
-  } else if (order == PointOrder::listed) {
-    link();
+  keep_located(grouping.lent, threads);
+  if (!is_grouped(order)) {
+    count_keys<std::uint32_t>(points, threads);
+    if (order == PointOrder::listed) link();
+  } else if (wide) {
+    group<std::int64_t>(points, threads);
+  } else {
+    group<std::uint32_t>(points, threads);
   }
-  located_.release();
+  own_located_.release();
 }
 
 template <class T>
 std::int64_t PointStore<T>::bytes() const {
   return coordinates_.bytes() + records_.bytes() + index_.bytes() + wide_index_.bytes() + tile_of_.bytes() +
-         head_.bytes() + next_.bytes() + wide_next_.bytes() + counts_.bytes() + starts_.bytes();
+         head_.bytes() + next_.bytes() + wide_next_.bytes() + counts_.bytes() + wide_counts_.bytes() + starts_.bytes();
 }
 
 template class PointStore<float>;

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 
 #include "runtime/backends/cpu/base/buffer.h"
 #include "runtime/backends/cpu/gridder/gridder.h"
@@ -25,14 +28,16 @@ struct PointGrouping {
   bool local = false;  // permuted, 3D: group within tiles too
   int fraction = 0;    // bits that positions need, see gridder/record.h
   int threads = 1;
+  std::span<std::byte> lent = {};  // memory that may be overwritten meanwhile, at a cache line
 };
 
 template <class T>
 class PointStore {
  public:
-  // Makes two passes over the caller's arrays, count and place, each in parallel over equal shares; few points are
-  // located once and kept in between. The grouping does not depend on the number of threads. Throws
-  // Error{invalid_point} with the first bad index and its dimension.
+  // Makes two passes over the points, count and place, each in parallel over equal shares. As many as the lent memory has
+  // room for, and few points always, are located once and kept in between; both passes locate the others. The grouping
+  // does not depend on that, nor on the number of threads. Throws Error{invalid_point} with the first bad index and its
+  // dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
            const PointGrouping& grouping, const Kernels<T>& kernels);
 
@@ -65,8 +70,27 @@ class PointStore {
   [[noreturn]] void refuse(const std::array<const T*, 3>& points, std::int64_t first);
   void write(const Located& chunk, int n, const std::int64_t* position);
   void copy_raw(const std::array<const T*, 3>& points, int threads);
+  void keep_located(std::span<std::byte> lent, int threads);
+  // The memory for a thread's i-th chunk; null where it is not kept.
+  Located* kept(std::int64_t thread, std::int64_t i) const {
+    if (i >= kept_of_thread_) return nullptr;
+    return reinterpret_cast<Located*>(located_ + (thread * kept_of_thread_ + i) * bytes_of_located(form_.words));
+  }
+  // Counter: std::uint32_t for fewer than 2^32 points, as they leave more of the first-level cache to the records.
+  template <class Counter>
+  Buffer<Counter>& counts() {
+    if constexpr (std::is_same_v<Counter, std::uint32_t>)
+      return counts_;
+    else
+      return wide_counts_;
+  }
+  template <class Counter>
+  void group(const std::array<const T*, 3>& points, int threads);
+  template <class Counter>
   void count_keys(const std::array<const T*, 3>& points, int threads);
+  template <class Counter>
   void count_places(int threads);
+  template <class Counter>
   void place(const std::array<const T*, 3>& points, int threads);
   void link();
 
@@ -87,9 +111,12 @@ class PointStore {
   Buffer<std::int64_t> head_;        // listed
   Buffer<std::int32_t> next_;        // listed, m < 2^31
   Buffer<std::int64_t> wide_next_;   // listed, m >= 2^31
-  Buffer<std::int64_t> counts_;      // per thread one or more histograms, then first places
-  Buffer<std::int64_t> starts_;      // first position of every tile, tiles + 1
-  Buffer<Located> located_;          // few points, grouped: all chunks; empty outside set
+  Buffer<std::uint32_t> counts_;     // m < 2^32: for each thread one or more histograms, then first places
+  Buffer<std::int64_t> wide_counts_;
+  Buffer<std::int64_t> starts_;   // first position of every tile, tiles + 1
+  std::byte* located_ = nullptr;  // while points are set: the first chunks of every thread
+  std::int64_t kept_of_thread_ = 0;
+  Buffer<std::byte> own_located_;  // their memory where none was lent; empty outside set
 };
 
 }  // namespace fourtune::runtime::cpu

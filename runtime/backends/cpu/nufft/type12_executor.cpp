@@ -49,7 +49,7 @@ class Type12Executor final : public Executor {
       map.factor.fill(1 / (2 * kPi));
       if (begins_at_minus_pi(options_.only)) map.centre.fill(-kPi), map.centre_low.fill(-kPiLow);
       gridder_->set_points(points.m, static_cast<const T*>(points.x), static_cast<const T*>(points.y),
-                           static_cast<const T*>(points.z), map);
+                           static_cast<const T*>(points.z), map, grids_.memory());
     });
     clock_.end_set_points();
     count_ = points.m;

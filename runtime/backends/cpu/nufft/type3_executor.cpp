@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
@@ -59,8 +60,11 @@ class Type3Executor final : public Executor {
     clock_.time("centre", [&] { find_geometry(sources, targets); });
     clock_.time("plan", [&] { bind_grids(); });
     clock_.time("sort", [&] {
-      outer_->set_points(m_, sources[0], sources[1], sources[2], geometry_.source_map());
-      inner_->set_points(k_, targets[0], targets[1], targets[2], geometry_.target_map());
+      // The larger grid has the most room, and none of them is in use.
+      const std::span<std::byte> outer = outer_grids_.memory(), inner = inner_grids_.memory();
+      const std::span<std::byte> lent = outer.size() > inner.size() ? outer : inner;
+      outer_->set_points(m_, sources[0], sources[1], sources[2], geometry_.source_map(), lent);
+      inner_->set_points(k_, targets[0], targets[1], targets[2], geometry_.target_map(), lent);
     });
     clock_.time("phase", [&] { make_phases(sources, targets); });
     ready_ = true;
