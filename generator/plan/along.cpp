@@ -11,6 +11,10 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kLongest = 65536;  // two copies in f64 take 2 MiB, which leave a core's cache
 
+// Lines from here on are worth sharing, and by how much longer they may take one thread then.
+constexpr std::int64_t kShared = 2048;
+constexpr double kSharedGain = 1.08;
+
 // What a pass costs per value, timed in the first-level cache of an AMD EPYC with AVX-512; f64 takes twice as long.
 struct Radix {
   int radix;
@@ -62,17 +66,29 @@ AlongPasses along_passes(std::int64_t n, Precision precision) {
   AlongPasses best{{}, kNever};
   if (n < 1 || n > kLongest) return best;
   Later later(n, lanes);
+  double least = kNever;
   for (const Radix& r : kRadices) {
     const std::int64_t rest = n / r.radix;
     if (r.first == 0 || n % r.radix != 0 || rest < lanes) continue;
     const double share = static_cast<double>((rest + lanes - 1) / lanes * lanes) / static_cast<double>(rest);
     const double cost = share * r.first + later.cheapest(rest).cost;
-    if (cost < best.cost) best = {{r.radix}, cost};
+    // Long lines prefer a first pass that threads can share, whatever their number, so that it changes no bit.
+    const double here = n >= kShared && r.radix % (2 * lanes) == 0 ? cost / kSharedGain : cost;
+    if (here < least) least = here, best = {{r.radix}, cost};
   }
   if (best.radices.empty()) return best;
   for (std::int64_t rest = n / best.radices[0]; rest > 1; rest /= best.radices.back())
     best.radices.push_back(later.cheapest(rest).radix);
   return best;
+}
+
+int along_areas(std::int64_t n, Precision precision, int threads) {
+  const AlongPasses passes = along_passes(n, precision);
+  if (n < kShared || passes.radices.size() < 2) return 1;
+  const int lanes = precision == Precision::f32 ? 8 : 4;
+  int areas = 1;
+  while (2 * areas <= threads && passes.radices[0] % (2 * areas * lanes) == 0) areas *= 2;
+  return areas;
 }
 
 std::int64_t along_length(const Problem& problem) {

@@ -19,6 +19,10 @@ struct AlongPasses {
 };
 AlongPasses along_passes(std::int64_t n, Precision precision);
 
+// How many threads share a line of n values, a power of two; 1 where the first pass has too few results for an area of
+// whole vectors for each of them, or the line is too short.
+int along_areas(std::int64_t n, Precision precision, int threads);
+
 // The complex length behind a problem's lines, which are half as long for real ones; 0 for what the family does not
 // take: several dimensions, gaps in a line,
 // reversed orders, odd real lines, and lengths with no such passes.

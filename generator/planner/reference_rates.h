@@ -21,6 +21,17 @@ inline constexpr DeviceRates reference_processor = [] {
   return rates;
 }();
 
+// An AMD EPYC (Zen 4) with AVX-512, two cores of a virtual machine that had nothing else to do: of the prices of FFTs on
+// AMD's processors (cpu/fft_prices.cpp).
+inline constexpr DeviceRates reference_epyc = [] {
+  DeviceRates rates;
+  rates.flops32 = 118.2e9, rates.flops64 = 59.1e9, rates.clock = 3.74e9;
+  rates.load = 212.5e9, rates.store = 118.2e9;
+  rates.copy_near = 114.8e9, rates.copy_far = 29.3e9, rates.copy_all = 36.4e9;
+  rates.launch = 0.83e-6;
+  return rates;
+}();
+
 // An NVIDIA H200. Its traits promise this.
 inline constexpr DeviceRates reference_gpu = h200_rates;
 inline constexpr double reference_gpu_clocks = h200::multiprocessors * h200::clock_hz,

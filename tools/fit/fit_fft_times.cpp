@@ -1,12 +1,12 @@
 // Measures uniform transforms on this processor and fits the prices of generator/planner/cpu/fft_times.h to them.
 //
 //   fit_fft_times measure [SECONDS [THREADS]] < problems.txt > measured.tsv
-//   fit_fft_times fit f32|f64 < measured.tsv
+//   fit_fft_times fit f32|f64 [PROCESSOR] < measured.tsv
 //
 // measure: one token per line; of each the least time of our families and of FFTW's estimate, on THREADS (by default on
 // one and on two), in microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list
 // --fft` draws tokens.
-// fit: half of the problems are fitted, the other half judges. A time of 0 was not measured. Prints the prices as
+// fit: begins with the prices of a PROCESSOR by that name, else with those of a Xeon; half of the problems are fitted, the other half judges. A time of 0 was not measured. Prints the prices as
 // initialisers.
 #include <fmt/format.h>
 
@@ -116,11 +116,13 @@ Times estimates(const Measured& one, const FftPrices& prices) {
   return out;
 }
 
-// How much longer the chosen plan takes than the fastest one that was measured.
-double loss(const Times& guess, const Times& times) {
+// How much longer the chosen plan takes than the fastest one that was measured and may run untuned.
+double loss(const Measured& one, const Times& guess) {
+  const Times& times = one.times;
+  const bool library = one.problem.dim == 1 || one.problem.precision == Precision::f64;
   std::size_t chosen = guess.size(), fastest = guess.size();
   for (std::size_t i = 0; i < guess.size(); ++i) {
-    if (times[i] == 0) continue;
+    if (times[i] == 0 || (i % 3 == 1 && !library)) continue;
     if (chosen == guess.size() || guess[i] < guess[chosen]) chosen = i;
     if (fastest == guess.size() || times[i] < times[fastest]) fastest = i;
   }
@@ -136,7 +138,7 @@ double misfit(const std::vector<const Measured*>& group, const FftPrices& prices
     for (std::size_t i = 0; i < guess.size(); ++i)
       if (one->times[i] > 0 && std::isfinite(guess[i]))
         sum += std::min(std::log(3.0), std::abs(std::log(guess[i] / one->times[i]))) / 6;
-    sum += std::log(loss(guess, one->times));
+    sum += std::log(loss(*one, guess));
   }
   return sum / static_cast<double>(group.size());
 }
@@ -144,7 +146,7 @@ double misfit(const std::vector<const Measured*>& group, const FftPrices& prices
 void judge(const char* name, const std::vector<const Measured*>& group, const FftPrices& prices) {
   double logs = 0, worst = 1;
   for (const Measured* one : group) {
-    const double here = loss(estimates(*one, prices), one->times);
+    const double here = loss(*one, estimates(*one, prices));
     logs += std::log(here), worst = std::max(worst, here);
   }
   std::cout << fmt::format("// {}: {} problems, misfit {:.3f}, choice {:.3f} of the fastest's time, at most {:.2f}\n",
@@ -175,12 +177,14 @@ FftPrices fitted(const std::vector<const Measured*>& group, const FftPrices& sta
         vary(prices.library.*field.value, start.library.*field.value, factor);
       for (const auto& field : generator::along_price_fields)
         vary(prices.along.*field.value, start.along.*field.value, factor);
+      for (const auto& field : generator::team_price_fields)
+        vary(prices.team.*field.value, start.team.*field.value, factor);
     }
   }
   return prices;
 }
 
-void fit(Precision precision) {
+void fit(Precision precision, const std::string& name) {
   std::vector<Measured> all;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
@@ -195,7 +199,9 @@ void fit(Precision precision) {
   std::vector<const Measured*> half, rest;
   for (std::size_t i = 0; i < all.size(); ++i) (i % 2 ? rest : half).push_back(&all[i]);
   if (rest.empty()) throw Error(Status::io, "at least two problems of this precision are needed");
-  const FftPrices before = generator::fft_prices(precision), prices = fitted(half, before);
+  DeviceTraits traits = processor(2);
+  traits.name = name;
+  const FftPrices before = generator::fft_prices(traits, precision), prices = fitted(half, before);
   judge("before, fitted half", half, before), judge("before, other half", rest, before);
   judge("after, fitted half", half, prices), judge("after, other half", rest, prices);
   for (const auto& field : generator::rows_price_fields) std::cout << fmt::format("{:.3g}, ", prices.rows.*field.value);
@@ -205,6 +211,8 @@ void fit(Precision precision) {
   std::cout << "\n";
   for (const auto& field : generator::along_price_fields)
     std::cout << fmt::format("{:.3g}, ", prices.along.*field.value);
+  std::cout << "\n";
+  for (const auto& field : generator::team_price_fields) std::cout << fmt::format("{:.3g}, ", prices.team.*field.value);
   std::cout << "\n";
 }
 
@@ -220,11 +228,11 @@ int main(int count, char** words) {
       const int threads = count > 3 ? std::atoi(words[3]) : 0;
       if (!(share > 0 && share < 60)) throw Error(Status::invalid_option, "SECONDS must be above 0 and below 60");
       tools::measure(share, threads);
-    } else if (mode == "fit" && (option == "f32" || option == "f64")) {
-      tools::fit(option == "f32" ? Precision::f32 : Precision::f64);
+    } else if (mode == "fit" && (option == "f32" || option == "f64") && count <= 4) {
+      tools::fit(option == "f32" ? Precision::f32 : Precision::f64, count > 3 ? words[3] : "");
     } else {
       throw Error(Status::invalid_option,
-                  "usage: fit_fft_times measure [SECONDS [THREADS]] < problems, or fit f32|f64 < measured");
+                  "usage: fit_fft_times measure [SECONDS [THREADS]] < problems, or fit f32|f64 [PROCESSOR] < measured");
     }
     return 0;
   } catch (const std::exception& error) {

@@ -1,9 +1,4 @@
-// All times are sums of counts and prices. Prices are in nanoseconds, fitted to 590 drawn transforms (`fourtune soak
-// --list --fft`, seed 19010: 260 of at most 3 MB, seed 19012: 330 of at most 2 MB), each with both families on one and
-// two threads of an Intel Xeon with AVX-512 and Debian's FFTW: least absolute logarithms of the ratios
-// (docs/design/cpu-choices.md). Values that threads exchange are of 160 problems on two threads of another such Xeon
-// (seed 20262602). Family along is of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one thread of an AMD
-// EPYC with AVX-512.
+// All times are sums of counts and prices in nanoseconds (fft_prices.cpp).
 #include "generator/planner/cpu/fft_times.h"
 
 #include <algorithm>
@@ -30,14 +25,6 @@ constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;    // of runtime's l
 constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
 // Bytes of a line's work areas, and of these and its arrays.
 constexpr double kAlongL1 = 24e3, kAlongL2 = 1e6;
-constexpr double kMeet = 3e-6;  // seconds in which threads begin and end a step together
-
-constexpr FftPrices kPrices32{{0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.35},
-                              {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5},
-                              {0.126, 0.322, 0.01, 0.0957, 0.4, 4, 32}};
-constexpr FftPrices kPrices64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 0.45},
-                              {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8},
-                              {0.0726, 0.54, 0.02, 0.239, 0.632, 2.5, 60}};
 
 // Our lines are whole vectors: their levels wait for arithmetic, their moves for loads.
 RowsPrices prices_here(RowsPrices price, const Slowness& slow) {
@@ -52,7 +39,7 @@ LibraryPrices prices_here(LibraryPrices price, const Slowness& slow) {
   for (double* const one : {&price.bit, &price.odd, &price.medium, &price.prime, &price.line, &price.transform,
                             &price.odd_real, &price.real, &price.call})
     *one *= slow.scalar;
-  price.conflict *= slow.second, price.far *= slow.far;
+  price.conflict *= slow.second, price.exchanged *= slow.second, price.far *= slow.far;
   return price;
 }
 
@@ -141,6 +128,21 @@ Shape shape_of(const Problem& problem) {
   return s;
 }
 
+// The threads of a transform, in nanoseconds.
+struct Team {
+  int threads;
+  double meet, share;
+  // What the thread with most of these equal parts of the work takes of all of it.
+  double part(double units) const {
+    if (threads == 1) return 1;
+    return share * (std::isfinite(units) ? std::ceil(units / threads) / units : 1.0 / threads);
+  }
+  double all() const { return threads == 1 ? 1 : share / threads; }
+};
+Team team_of(int threads, const TeamPrices& prices, const Slowness& slow) {
+  return {threads, threads == 1 ? 0 : prices.meet * slow.meeting, prices.share};
+}
+
 // A single line, or long ones, which threads share: how many complex values each has; 0 for other transforms.
 std::int64_t shared_line(const Problem& problem, const Shape& s) {
   const std::int64_t n = s.real ? problem.n[0] / 2 : problem.n[0];
@@ -153,21 +155,21 @@ std::int64_t shared_line(const Problem& problem, const Shape& s) {
 // Of values that one thread writes and another one reads, those that the first one's cache still holds.
 double exchanged_values(const Shape& s, double values) { return std::min(values, kNear / s.value_bytes); }
 
-double shared_line_seconds(const Problem& problem, const Shape& s, std::int64_t length, int threads,
-                           const RowsPrices& price, double meet) {
+double shared_line_ns(const Problem& problem, const Shape& s, std::int64_t length, const Team& team,
+                      const RowsPrices& price) {
   const auto n = static_cast<double>(length);
   const bool smooth = is_smooth(length);
   // Other lengths are convolved: two transforms of at least twice the length.
   const double levels = smooth ? level_cost(length) : 0.83 * std::log2(2 * n);
-  const double once = ((smooth ? 1 : 4.5) * n * (price.long_line + price.long_level * levels) +
-                       (s.real ? price.real * n : 0) + price.call) *
-                      1e-9;
-  if (threads == 1) return s.batch * once;
+  const double once = (smooth ? 1 : 4.5) * n * (price.long_line + price.long_level * levels) +
+                      (s.real ? price.real * n : 0) + price.call;
+  if (team.threads == 1) return s.batch * once;
   // Threads take whole transforms of a batch, or share each.
-  if (smooth && n * s.value_bytes <= kApart && (problem.batch % threads == 0 || problem.batch >= 3 * threads))
-    return meet + 1.1 * once * std::ceil(s.batch / threads);
+  if (smooth && n * s.value_bytes <= kApart &&
+      (problem.batch % team.threads == 0 || problem.batch >= 3 * team.threads))
+    return team.meet + team.part(s.batch) * s.batch * once;
   const double steps = (smooth ? 2 : 4) + (s.real ? 1 : 0);
-  return s.batch * (1.1 * once / threads + price.exchanged * exchanged_values(s, n) * 1e-9 + meet * steps);
+  return s.batch * (team.all() * once + price.exchanged * exchanged_values(s, n) + team.meet * steps);
 }
 
 // What transforms dimension by dimension, or some dimensions at a time, are made of; prices are added up.
@@ -235,26 +237,20 @@ FftBoxes boxes_of(const Problem& problem, const Shape& s) {
   return fft_boxes(shape);
 }
 
-double rows_seconds(const Problem& problem, const Shape& s, int threads, const RowsPrices& prices,
-                    const Slowness& slow) {
-  const RowsPrices price = prices_here(prices, slow);
-  const double meet = kMeet * slow.meeting;
-  if (const std::int64_t n = shared_line(problem, s); n > 0)
-    return shared_line_seconds(problem, s, n, threads, price, meet);
+double rows_ns(const Problem& problem, const Shape& s, const Team& team, const RowsPrices& price) {
+  if (const std::int64_t n = shared_line(problem, s); n > 0) return shared_line_ns(problem, s, n, team, price);
   const FftBoxes boxes = boxes_of(problem, s);
   const RowsCounts counts = boxes.split > 0 ? boxes_ns(problem, s, boxes, price) : lines_ns(problem, s, price);
-  if (threads == 1) return counts.ns * 1e-9;
   // Between steps, threads take over what others wrote.
-  const double steps = s.batch >= 2 * threads ? 1 : counts.steps;
-  const double exchanged = steps > 1 ? price.exchanged * exchanged_values(s, s.values) * 1e-9 : 0;
-  return 1.15e-9 * counts.ns / std::min<double>(threads, counts.units) + exchanged + meet * steps;
+  const double steps = s.batch >= 2 * team.threads ? 1 : counts.steps;
+  const double exchanged = team.threads > 1 && steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
+  return counts.ns * team.part(counts.units) + exchanged + team.meet * steps;
 }
 
-double along_seconds(const Problem& problem, const Shape& s, int threads, const AlongPrices& prices,
-                     const Slowness& slow) {
+// exchanged: the price of a value that one thread writes and another one reads.
+double along_ns(const Problem& problem, const Shape& s, const Team& team, const AlongPrices& price, double exchanged) {
   const std::int64_t length = along_length(problem);
   if (length == 0) return kNever;
-  const AlongPrices price = prices_here(prices, slow);
   const AlongPasses passes = along_passes(length, problem.precision);
   double value = price.value + price.pass * passes.cost + (s.real ? price.real : 0);
   const double bytes = static_cast<double>(length) * s.value_bytes;
@@ -263,8 +259,14 @@ double along_seconds(const Problem& problem, const Shape& s, int threads, const 
   if (areas > kAlongL1) value += price.beyond;
   if (areas + arrays > kAlongL2) value += price.spilled;
   const double line = price.line + value * static_cast<double>(length);
-  if (threads == 1) return (price.call + s.batch * line) * 1e-9;
-  return (price.call + 1.1 * std::ceil(s.batch / threads) * line) * 1e-9 + kMeet * slow.meeting;
+  if (problem.batch < team.threads) {
+    const int areas = along_areas(length, problem.precision, team.threads);
+    if (areas > 1)
+      return price.call + s.batch * (team.share * line / areas +
+                                     exchanged * exchanged_values(s, static_cast<double>(length)) +
+                                     team.meet * (s.real ? 3 : 2));
+  }
+  return price.call + team.part(s.batch) * s.batch * line + team.meet;
 }
 
 // How many values at this distance in bytes a first-level cache of 64 sets of 12 lines of 64 bytes holds.
@@ -273,9 +275,7 @@ std::int64_t held_at_stride(std::int64_t stride) {
   return ways * std::min(sets, period / std::gcd(stride, period));
 }
 
-double library_seconds(const Problem& problem, const Shape& s, int threads, const LibraryPrices& prices,
-                       const Slowness& slow) {
-  const LibraryPrices price = prices_here(prices, slow);
+double library_ns(const Problem& problem, const Shape& s, const Team& team, const LibraryPrices& price) {
   double ns = price.call + price.transform * s.batch, stride = s.value_bytes;
   for (std::size_t d = 0; d < s.size.size(); stride *= s.size[d++]) {
     const std::int64_t n = problem.n[d];
@@ -294,21 +294,23 @@ double library_seconds(const Problem& problem, const Shape& s, int threads, cons
   const bool odd_real = s.real && problem.n[0] % 2 != 0;
   if (s.real) ns += s.values * (price.real + (odd_real ? price.odd_real : 0));
   if (s.values * s.value_bytes * (problem.place == Place::in ? 1 : 2) > kNear) ns += s.values * price.far;
-  if (threads == 1) return ns * 1e-9;
+  if (team.threads == 1) return ns;
   // Its estimate for several threads takes up to ten times as long for odd real lengths of several dimensions.
-  return odd_real && problem.dim > 1 ? kNever : 1.25e-9 * ns / threads + kMeet * slow.meeting;
+  if (odd_real && problem.dim > 1) return kNever;
+  const double steps = s.batch >= team.threads ? 1 : problem.dim;
+  const double exchanged = steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
+  return price.shared * ns * team.all() + exchanged + team.meet * steps;
 }
 
 }  // namespace
 
-const FftPrices& fft_prices(Precision precision) { return precision == Precision::f32 ? kPrices32 : kPrices64; }
-
 FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits, const FftPrices& prices) {
   const Shape s = shape_of(problem);
-  const Slowness slow = slowness(traits, problem.precision, threads);
-  return {rows_seconds(problem, s, threads, prices.rows, slow),
-          library_seconds(problem, s, threads, prices.library, slow),
-          along_seconds(problem, s, threads, prices.along, slow)};
+  const Slowness slow = slowness(traits, problem.precision, threads, *prices.machine);
+  const Team team = team_of(threads, prices.team, slow);
+  return {1e-9 * rows_ns(problem, s, team, prices_here(prices.rows, slow)),
+          1e-9 * library_ns(problem, s, team, prices_here(prices.library, slow)),
+          1e-9 * along_ns(problem, s, team, prices_here(prices.along, slow), prices_here(prices.rows, slow).exchanged)};
 }
 
 }  // namespace fourtune::generator

@@ -32,6 +32,8 @@ struct LibraryPrices {
   double line, transform;   // a line without straight-line code; a transform of the batch
   double odd_real, real;    // a value of a real transform
   double call;
+  double exchanged;  // a value in the cache that one thread writes and another one reads
+  double shared;     // of a thread's part of the work, beside our families
 };
 struct AlongPrices {
   double value, real;  // a complex value; more for one of a real line
@@ -40,12 +42,19 @@ struct AlongPrices {
   double spilled;      // a value of a line that leaves the second-level cache
   double line, call;
 };
+struct TeamPrices {
+  double meet;   // threads that begin and end a step together
+  double share;  // of a thread's part of the work, beside what it takes one thread: 1 where threads do not disturb
+};
 struct FftPrices {
   RowsPrices rows;
   LibraryPrices library;
   AlongPrices along;
+  TeamPrices team;
+  const DeviceRates* machine;  // on which they were measured
 };
-const FftPrices& fft_prices(Precision precision);
+// Those of the machine that is most like this one (fft_prices.cpp).
+const FftPrices& fft_prices(const DeviceTraits& traits, Precision precision);
 // For tools/fit, which varies them: every price with its name.
 template <class Prices>
 struct PriceField {
@@ -65,16 +74,20 @@ inline constexpr PriceField<LibraryPrices> library_price_fields[] = {
     {"conflict", &LibraryPrices::conflict}, {"far", &LibraryPrices::far},
     {"line", &LibraryPrices::line},         {"transform", &LibraryPrices::transform},
     {"odd_real", &LibraryPrices::odd_real}, {"real", &LibraryPrices::real},
-    {"call", &LibraryPrices::call}};
+    {"call", &LibraryPrices::call},         {"exchanged", &LibraryPrices::exchanged},
+    {"shared", &LibraryPrices::shared}};
 inline constexpr PriceField<AlongPrices> along_price_fields[] = {
     {"value", &AlongPrices::value},   {"real", &AlongPrices::real},       {"pass", &AlongPrices::pass},
     {"beyond", &AlongPrices::beyond}, {"spilled", &AlongPrices::spilled}, {"line", &AlongPrices::line},
     {"call", &AlongPrices::call}};
 
+inline constexpr PriceField<TeamPrices> team_price_fields[] = {{"meet", &TeamPrices::meet},
+                                                               {"share", &TeamPrices::share}};
+
 // Of a dense problem; strides are not looked at. threads >= 1.
 FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits, const FftPrices& prices);
 inline FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits) {
-  return fft_times(problem, threads, traits, fft_prices(problem.precision));
+  return fft_times(problem, threads, traits, fft_prices(traits, problem.precision));
 }
 
 }  // namespace fourtune::generator

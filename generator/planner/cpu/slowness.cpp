@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "generator/planner/reference_rates.h"
-
 namespace fourtune::generator {
 namespace {
 
@@ -15,8 +13,8 @@ double far_rate(const DeviceRates& rates, int threads, int cores) {
 
 }  // namespace
 
-Slowness slowness(const DeviceTraits& traits, Precision precision, int threads) {
-  const DeviceRates &here = traits.rates, &there = reference_processor;
+Slowness slowness(const DeviceTraits& traits, Precision precision, int threads, const DeviceRates& there) {
+  const DeviceRates& here = traits.rates;
   const bool f32 = precision == Precision::f32;
   Slowness out;
   out.arithmetic = f32 ? times_slower(here.flops32, there.flops32) : times_slower(here.flops64, there.flops64);

@@ -3,10 +3,11 @@
 
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
+#include "generator/planner/reference_rates.h"
 
 namespace fourtune::generator {
 
-// Factors on prices: how many times as long the work takes here as on the reference (reference_rates.h). All 1 on a
+// Factors on prices: how many times as long the work takes here as on the machine of the prices (reference_rates.h). All 1 on a
 // processor that is not calibrated.
 struct Slowness {
   double arithmetic = 1;  // operations on vectors in registers: multiply-adds of this precision
@@ -16,6 +17,7 @@ struct Slowness {
   double scalar = 1;      // calls, branches, sorting, and FFTW's code, which has narrow vectors everywhere: the clock
   double meeting = 1;     // threads that begin and end a step together
 };
-Slowness slowness(const DeviceTraits& traits, Precision precision, int threads);
+Slowness slowness(const DeviceTraits& traits, Precision precision, int threads,
+                  const DeviceRates& there = reference_processor);
 
 }  // namespace fourtune::generator

@@ -18,6 +18,16 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
+template <class T>
+constexpr Precision precision_of = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
+
+// Of the threads of a batch that has fewer lines.
+template <class T>
+int areas_of(const FftOperation& op, std::int64_t n) {
+  const int threads = team_size(op.threads);
+  return op.batch < threads ? generator::along_areas(n, precision_of<T>, threads) : 1;
+}
+
 // exp(-2 pi i turn / length).
 template <class T>
 std::complex<T> root(std::int64_t turn, std::int64_t length) {
@@ -50,14 +60,14 @@ void add_twiddles(const typename AlongPlan<T>::Pass& pass, std::vector<T>& all) 
 }  // namespace
 
 template <class T>
-AlongPlan<T> make_along_plan(std::int64_t n) {
+AlongPlan<T> make_along_plan(std::int64_t n, int areas) {
   constexpr std::int64_t kApart = 64 / sizeof(T);  // planes begin in different sets of a cache
   AlongPlan<T> plan;
-  plan.n = n;
-  plan.plane = (n + kApart - 1) / kApart * kApart + kApart;
+  plan.n = n, plan.areas = areas;
+  plan.plane = (n / areas + kApart - 1) / kApart * kApart + kApart;
   std::vector<T> twiddles;
   std::int64_t rest = n, done = 1;
-  for (const int radix : generator::along_passes(n, sizeof(T) == 4 ? Precision::f32 : Precision::f64).radices) {
+  for (const int radix : generator::along_passes(n, precision_of<T>).radices) {
     rest /= radix;
     plan.passes.push_back({radix, rest, done, static_cast<std::int64_t>(twiddles.size())});
     const auto& pass = plan.passes.back();
@@ -71,8 +81,8 @@ AlongPlan<T> make_along_plan(std::int64_t n) {
   std::copy(twiddles.begin(), twiddles.end(), plan.twiddles.template as<T>());
   return plan;
 }
-template AlongPlan<float> make_along_plan(std::int64_t);
-template AlongPlan<double> make_along_plan(std::int64_t);
+template AlongPlan<float> make_along_plan(std::int64_t, int);
+template AlongPlan<double> make_along_plan(std::int64_t, int);
 
 namespace {
 
@@ -85,8 +95,8 @@ class AlongFft final : public FftRunner {
       : op_(op),
         transform_(along_kernels<T>().transform),
         kernels_(simd_fft_kernels<T>()),
-        plan_(make_along_plan<T>(n)),
-        workers_(static_cast<int>(std::min<std::int64_t>(team_size(op.threads), op.batch))) {
+        plan_(make_along_plan<T>(n, areas_of<T>(op, n))),
+        workers_(plan_.areas > 1 ? 1 : static_cast<int>(std::min<std::int64_t>(team_size(op.threads), op.batch))) {
     work_stride_ = (plan_.work_bytes() + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(work_stride_ * workers_);
     if (op.type == FftType::c2c) return;
@@ -95,6 +105,10 @@ class AlongFft final : public FftRunner {
   }
 
   void run(const void* in, void* out) override {
+    if (plan_.areas > 1) {
+      for (std::int64_t b = 0; b < op_.batch; ++b) shared_line(in, out, b);
+      return;
+    }
     // Each thread takes a few runs of neighbouring lines, so that handing them out costs little.
     const std::int64_t run = workers_ > 1 ? std::max<std::int64_t>(1, op_.batch / (8 * workers_)) : op_.batch;
     parallel_for(workers_, (op_.batch + run - 1) / run, [&](std::int64_t index, int worker) {
@@ -130,6 +144,35 @@ class AlongFft final : public FftRunner {
     kernels_.merge_line(reinterpret_cast<const T*>(spectrum), to, 1, half_.m / 2 + 1, half_);
     to[0] = ends.real(), to[1] = ends.imag();
     transform_(plan_, {to, to}, work, true);
+  }
+
+  // One line by all threads.
+  void shared_line(const void* in, void* out, std::int64_t b) const {
+    const bool to_half = op_.type == FftType::r2c, to_real = op_.type == FftType::c2r;
+    const T* from = static_cast<const T*>(in) + b * op_.in.distance * (to_half ? 1 : 2);
+    T* const to = static_cast<T*>(out) + b * op_.out.distance * (to_real ? 1 : 2);
+    if (to_real) {
+      const Value ends = merged_ends(reinterpret_cast<const Value*>(from), half_.m);
+      for_pieces([&](std::int64_t first, std::int64_t last) { kernels_.merge_line(from, to, first, last, half_); });
+      to[0] = ends.real(), to[1] = ends.imag();
+      from = to;
+    }
+    const bool swap = op_.type == FftType::c2c ? op_.sign > 0 : to_real;
+    T* const work = work_.as<T>();
+    const AlongKernels<T>& lines = along_kernels<T>();
+    const auto at_once = [&](auto f) { parallel_for(plan_.areas, plan_.areas, f); };
+    at_once([&](std::int64_t part) { lines.first(plan_, static_cast<int>(part), from, work, swap); });
+    at_once([&](std::int64_t area) { lines.later(plan_, static_cast<int>(area), work, to, swap); });
+    if (!to_half) return;
+    split_ends(reinterpret_cast<Value*>(to), half_.m);
+    for_pieces([&](std::int64_t first, std::int64_t last) { kernels_.split_line(to, first, last, half_); });
+  }
+  // Calls f(first, last) for a piece of positions 1 .. m/2 for each area.
+  template <class F>
+  void for_pieces(F f) const {
+    const std::int64_t count = half_.m / 2, areas = plan_.areas;
+    parallel_for(plan_.areas, areas,
+                 [&](std::int64_t piece) { f(1 + count * piece / areas, 1 + count * (piece + 1) / areas); });
   }
 
   FftOperation op_;

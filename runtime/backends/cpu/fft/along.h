@@ -4,6 +4,10 @@
 //
 // The same length gives the same operations on every run; the instruction set decides only how many values a vector
 // has.
+//
+// Threads that share a line take parts of the first pass, which writes an equal number of its results to an area of each
+// thread. As what is left of a transform never mixes them, all other passes go on in that area, and values pass from one
+// thread to another once.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +30,11 @@ struct AlongPlan {
   std::int64_t n = 0;
   std::vector<Pass> passes;  // at least two
   AlignedBytes twiddles;
-  std::int64_t plane = 0;  // numbers of a work area's real parts, after which the imaginary ones follow
+  int areas = 1;           // of threads that share a line (generator/plan/along.h)
+  std::int64_t plane = 0;  // numbers of an area's real parts, after which the imaginary ones follow
+  std::int64_t area() const { return (passes.size() > 2 ? 4 : 2) * plane; }  // numbers
   // Of the work buffer, which is aligned to 64 bytes.
-  std::int64_t work_bytes() const { return (passes.size() > 2 ? 4 : 2) * plane * static_cast<std::int64_t>(sizeof(T)); }
+  std::int64_t work_bytes() const { return areas * area() * static_cast<std::int64_t>(sizeof(T)); }
 };
 
 // Lines of n complex numbers each, at distances in numbers of T; in and out may be the same.
@@ -44,14 +50,18 @@ struct AlongKernels {
   int lanes = 0;  // of the first pass; 0: this processor has no vectors
   // With sign -1, or +1 if swap.
   void (*transform)(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work, bool swap) = nullptr;
+  // One line by all areas (more than one): first `first` for all parts, one for each area, then `later` for all areas.
+  // Parts may run at the same time, and so may areas.
+  void (*first)(const AlongPlan<T>& plan, int part, const T* in, T* work, bool swap) = nullptr;
+  void (*later)(const AlongPlan<T>& plan, int area, T* work, T* out, bool swap) = nullptr;
 };
 template <class T>
 const AlongKernels<T>& along_kernels();
 // Where in a vector of the first pass neighbours lie: which one lane l holds.
 inline int along_neighbour(int lane, int lanes) { return lane / 2 + lane % 2 * (lanes / 2); }
 
-// Precondition: along_kernels().lanes > 0 and generator::along_passes has this length.
+// Precondition: along_kernels().lanes > 0, generator::along_passes has this length, and areas is 1 or of along_areas.
 template <class T>
-AlongPlan<T> make_along_plan(std::int64_t n);
+AlongPlan<T> make_along_plan(std::int64_t n, int areas = 1);
 
 }  // namespace fourtune::runtime::cpu

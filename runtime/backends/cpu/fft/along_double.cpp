@@ -16,7 +16,9 @@ namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 AlongKernels<double> along_double() { return {}; }
 #else
-AlongKernels<double> along_double() { return {kLanes<SquareTag<double> >, &along_transform_of<double>}; }
+AlongKernels<double> along_double() {
+  return {kLanes<SquareTag<double> >, &along_transform_of<double>, &along_first_of<double>, &along_later_of<double>};
+}
 #endif
 
 }  // namespace fourtune::runtime::cpu::HWY_NAMESPACE

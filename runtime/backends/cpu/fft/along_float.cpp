@@ -16,7 +16,9 @@ namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 AlongKernels<float> along_float() { return {}; }
 #else
-AlongKernels<float> along_float() { return {kLanes<SquareTag<float> >, &along_transform_of<float>}; }
+AlongKernels<float> along_float() {
+  return {kLanes<SquareTag<float> >, &along_transform_of<float>, &along_first_of<float>, &along_later_of<float>};
+}
 #endif
 
 }  // namespace fourtune::runtime::cpu::HWY_NAMESPACE

@@ -24,7 +24,9 @@ namespace fourtune::runtime::cpu {
 namespace {
 
 constexpr std::int64_t kChunkBytes = std::int64_t{512} << 10;  // of transforms that a thread takes at a time
-constexpr int kGroups = 4;                                     // of columns at a time: longer runs of the array
+// Groups of columns at a time, so that runs of the array are longer; what they take stays in a second-level cache.
+constexpr int kGroups = 4;
+constexpr std::int64_t kGroupsBytes = std::int64_t{320} << 10;
 
 // How the values of a box lie in an array, in elements of its type: rows of x follow each other at `row`, lines (of
 // what the rows step does not transform) at `line`.
@@ -89,13 +91,13 @@ class BoxFft final : public FftRunner {
     make_tables();
     two_steps_ = split < op.dim;
     columns_ = width_ * rows_;
-    groups_ = static_cast<int>(std::min<std::int64_t>(kGroups, (columns_ + kernels_.lanes - 1) / kernels_.lanes));
     workers_ = team_size(op.threads);
     chunk_ = op.batch;
     const std::int64_t bytes = columns_ * column_ * static_cast<std::int64_t>(sizeof(Value));
     if (two_steps_ && (op.batch >= 2 * workers_ || workers_ == 1))
       chunk_ = std::min(std::max(kChunkBytes / bytes, (kernels_.lanes + column_ - 1) / column_),
                         (op.batch + workers_ - 1) / workers_);
+    groups_ = groups_of_a_block();
     if (two_steps_ && op.type == FftType::c2r && !op.in_place) {
       middle_ = AlignedBytes(bytes * op.batch);
       in_.row = width_, in_.line = columns_;  // what the rows step reads
@@ -131,6 +133,21 @@ class BoxFft final : public FftRunner {
   std::string wisdom() const override { return {}; }
 
  private:
+  // As many as fit the cache; fewer where threads share a chunk and would have unequal parts of it, or none.
+  int groups_of_a_block() const {
+    const std::int64_t groups = (columns_ + kernels_.lanes - 1) / kernels_.lanes,
+                       bytes = (column_ + 1) * element_ * static_cast<std::int64_t>(sizeof(T)),
+                       most = std::min<std::int64_t>({kGroups, groups, std::max<std::int64_t>(1, kGroupsBytes / bytes)});
+    if ((op_.batch + chunk_ - 1) / chunk_ >= workers_) return static_cast<int>(most);
+    std::int64_t best = most, least = 0;
+    for (std::int64_t size = most; size > 0; --size) {
+      const std::int64_t blocks = chunk_ * ((groups + size - 1) / size),
+                         longest = (blocks + workers_ - 1) / workers_ * size;  // groups of the thread with most of them
+      if (size == most || longest < least) best = size, least = longest;
+    }
+    return static_cast<int>(best);
+  }
+
   // A loop of one chunk: its threads, or the worker that runs it alone.
   struct Crew {
     int threads, worker;

@@ -62,34 +62,74 @@ HWY_INLINE void store_transposed(D d, const V* results, T* to) {
     for (int l = 0; l < L; ++l) hn::StoreU(column[l], d, to + (l / 2 + l % 2 * (L / 2)) * R + q);
   }
 }
+// The same for a line that threads share: run results go to each area, from its place j run on; `apart` lies between
+// areas.
+template <int R, class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE void store_transposed_apart(D d, const V* results, T* to, std::int64_t run, std::int64_t apart) {
+  constexpr int L = kLanes<D>;
+#pragma GCC unroll 16
+  for (int q = 0; q < R; q += L) {
+    V column[L];
+    transpose_square(d, results + q, column);
+    T* const at = to + q / run * apart + q % run;
+#pragma GCC unroll 16
+    for (int l = 0; l < L; ++l) hn::StoreU(column[l], d, at + (l / 2 + l % 2 * (L / 2)) * run);
+  }
+}
+
+// The results of the first pass for the vector of neighbours from j on.
+template <int R, bool kSwap, class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE void first_butterfly(D d, std::int64_t rest, std::int64_t j, const T* w, const T* in, V* real,
+                                V* imaginary) {
+  constexpr int L = kLanes<D>;
+  Complex<V> x[R];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+    const T* const at = in + 2 * (r * rest + j);
+    const V a = hn::LoadU(d, at), b = hn::LoadU(d, at + L);
+    const V even = hn::OddEven(hn::DupEven(b), a), odd = hn::OddEven(b, hn::DupOdd(a));
+    x[r] = kSwap ? Complex<V>{odd, even} : Complex<V>{even, odd};
+  }
+  Butterfly<R, D>::run(d, x);
+  real[0] = x[0].re, imaginary[0] = x[0].im;
+#pragma GCC unroll 16
+  for (int q = 1; q < R; ++q) {
+    const T* const turn = w + (q - 1) * 2 * L;
+    const auto y = times(x[q], hn::Load(d, turn), hn::Load(d, turn + L));
+    real[q] = y.re, imaginary[q] = y.im;
+  }
+}
 
 template <int R, bool kSwap, class D, class T = hn::TFromD<D>>
 void first_pass(std::int64_t rest, const T* w, const T* in, T* to, std::int64_t plane) {
   const D d;
-  using V = hn::Vec<D>;
   constexpr int L = kLanes<D>;
   static_assert(R >= L);
   for (std::int64_t group = 0; group < rest; group += L, w += 2 * (R - 1) * L) {
     const std::int64_t j = std::min(group, rest - L);
-    Complex<V> x[R];
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      const T* const at = in + 2 * (r * rest + j);
-      const V a = hn::LoadU(d, at), b = hn::LoadU(d, at + L);
-      const V even = hn::OddEven(hn::DupEven(b), a), odd = hn::OddEven(b, hn::DupOdd(a));
-      x[r] = kSwap ? Complex<V>{odd, even} : Complex<V>{even, odd};
-    }
-    Butterfly<R, D>::run(d, x);
-    V real[R], imaginary[R];
-    real[0] = x[0].re, imaginary[0] = x[0].im;
-#pragma GCC unroll 16
-    for (int q = 1; q < R; ++q) {
-      const T* const turn = w + (q - 1) * 2 * L;
-      const auto y = times(x[q], hn::Load(d, turn), hn::Load(d, turn + L));
-      real[q] = y.re, imaginary[q] = y.im;
-    }
+    hn::Vec<D> real[R], imaginary[R];
+    first_butterfly<R, kSwap>(d, rest, j, w, in, real, imaginary);
     store_transposed<R>(d, real, to + j * R);
     store_transposed<R>(d, imaginary, to + plane + j * R);
+  }
+}
+
+// One of equal parts of the neighbours, with results in all areas. The last vector overlaps the one before, so that the
+// last part has both.
+template <int R, bool kSwap, class D, class T = hn::TFromD<D>>
+void first_pass_part(const AlongPlan<T>& plan, int part, const T* in, T* to) {
+  const D d;
+  constexpr int L = kLanes<D>;
+  const std::int64_t rest = plan.passes.front().rest, whole = rest / L, run = R / plan.areas;
+  const std::int64_t begin = whole * part / plan.areas;
+  const std::int64_t end = part + 1 < plan.areas ? whole * (part + 1) / plan.areas : (rest + L - 1) / L;
+  const T* w = plan.twiddles.template as<T>() + begin * 2 * (R - 1) * L;
+  for (std::int64_t group = begin; group < end; ++group, w += 2 * (R - 1) * L) {
+    const std::int64_t j = std::min(group * L, rest - L);
+    hn::Vec<D> real[R], imaginary[R];
+    first_butterfly<R, kSwap>(d, rest, j, w, in, real, imaginary);
+    store_transposed_apart<R>(d, real, to + j * run, run, plan.area());
+    store_transposed_apart<R>(d, imaginary, to + plan.plane + j * run, run, plan.area());
   }
 }
 
@@ -118,23 +158,31 @@ void middle_pass(std::int64_t rest, std::int64_t done, const T* w, const T* from
   }
 }
 
+// Where results of the last pass go: an area's value i is i % run of run i / run, and runs are `apart` from each other.
+// Of a line that one thread transforms, all values are one run.
+struct AlongRuns {
+  std::int64_t done, run, apart;
+};
+
 template <int R, bool kSwap, class D, class T = hn::TFromD<D>>
-void last_pass(std::int64_t done, const T* from, std::int64_t plane, T* out) {
+void last_pass(const AlongRuns& runs, const T* from, std::int64_t plane, T* out, std::int64_t step) {
   const D d;
   using V = hn::Vec<D>;
   constexpr int L = kLanes<D>;
-  for (std::int64_t group = 0; group < done; group += L) {
-    const std::int64_t i = std::min(group, done - L);
-    Complex<V> x[R];
+  for (std::int64_t first = 0; first < runs.done; first += runs.run, from += runs.run, out += 2 * runs.apart) {
+    for (std::int64_t group = 0; group < runs.run; group += L) {
+      const std::int64_t i = std::min(group, runs.run - L);
+      Complex<V> x[R];
 #pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      const T* const re = from + r * done + i;
-      x[r] = {hn::LoadU(d, re), hn::LoadU(d, re + plane)};
+      for (int r = 0; r < R; ++r) {
+        const T* const re = from + r * runs.done + i;
+        x[r] = {hn::LoadU(d, re), hn::LoadU(d, re + plane)};
+      }
+      Butterfly<R, D>::run(d, x);
+#pragma GCC unroll 16
+      for (int q = 0; q < R; ++q)
+        hn::StoreInterleaved2(kSwap ? x[q].im : x[q].re, kSwap ? x[q].re : x[q].im, d, out + 2 * (q * step + i));
     }
-    Butterfly<R, D>::run(d, x);
-#pragma GCC unroll 16
-    for (int q = 0; q < R; ++q)
-      hn::StoreInterleaved2(kSwap ? x[q].im : x[q].re, kSwap ? x[q].re : x[q].im, d, out + 2 * (q * done + i));
   }
 }
 
@@ -158,6 +206,22 @@ auto first_pass_of(int radix) {
     default:
       return static_cast<decltype(&first_pass<8, kSwap, SquareTag<T>>)>(nullptr);
   }
+}
+// Null for radices whose results are not whole vectors for each area.
+template <bool kSwap, class T>
+auto first_pass_part_of(int radix) {
+  switch (radix) {
+#define FOURTUNE_CASE(R)                              \
+  case R:                                             \
+    if constexpr (R % (2 * kLanes<SquareTag<T> >) == 0) \
+      return &first_pass_part<R, kSwap, SquareTag<T>>; \
+    break;
+    FOURTUNE_FIRST_RADICES(FOURTUNE_CASE)
+#undef FOURTUNE_CASE
+    default:
+      break;
+  }
+  return static_cast<decltype(&first_pass_part<16, kSwap, SquareTag<T>>)>(nullptr);
 }
 template <class D>
 auto middle_pass_of(int radix) {
@@ -186,34 +250,54 @@ auto last_pass_of(int radix) {
 #undef FOURTUNE_RADICES
 #undef FOURTUNE_FIRST_RADICES
 
+// All passes but the first of an area, whose values are in its first pair of planes. out: of the area's value 0.
 template <bool kSwap, class T>
-void along_transform(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work) {
+void later_passes(const AlongPlan<T>& plan, T* area, T* out) {
   using Square = SquareTag<T>;
   using Wide = hn::ScalableTag<T>;
   const T* const w = plan.twiddles.template as<T>();
-  const auto &first = plan.passes.front(), &last = plan.passes.back();
   // The widest vectors that the values done fill. Of two passes, the second one would wait for pairs of narrow vectors
   // that the first one has just written.
   const auto is_wide = [&](std::int64_t done) { return plan.passes.size() > 2 && done >= kLanes<Wide>; };
+  T *from = area, *to = area + 2 * plan.plane;
+  for (std::size_t p = 1; p + 1 < plan.passes.size(); ++p) {
+    const auto& pass = plan.passes[p];
+    const std::int64_t done = pass.done / plan.areas;
+    const auto run = is_wide(done) ? middle_pass_of<Wide>(pass.radix) : middle_pass_of<Square>(pass.radix);
+    run(pass.rest, done, w + pass.twiddles, from, to, plan.plane);
+    std::swap(from, to);
+  }
+  const auto& last = plan.passes.back();
+  const std::int64_t radix = plan.passes.front().radix, done = last.done / plan.areas;
+  const AlongRuns runs{done, plan.areas > 1 ? radix / plan.areas : done, plan.areas > 1 ? radix : done};
+  const auto run = is_wide(runs.run) ? last_pass_of<kSwap, Wide>(last.radix) : last_pass_of<kSwap, Square>(last.radix);
+  run(runs, from, plan.plane, out, last.done);
+}
+
+template <bool kSwap, class T>
+void along_transform(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work) {
+  const auto& first = plan.passes.front();
   const auto run_first = first_pass_of<kSwap, T>(first.radix);
-  const auto run_last =
-      is_wide(last.done) ? last_pass_of<kSwap, Wide>(last.radix) : last_pass_of<kSwap, Square>(last.radix);
   for (std::int64_t line = 0; line < lines.count; ++line) {
-    T *from = work, *to = work + 2 * plan.plane;
-    run_first(first.rest, w, lines.in + line * lines.in_distance, from, plan.plane);
-    for (std::size_t p = 1; p + 1 < plan.passes.size(); ++p) {
-      const auto& pass = plan.passes[p];
-      const auto run = is_wide(pass.done) ? middle_pass_of<Wide>(pass.radix) : middle_pass_of<Square>(pass.radix);
-      run(pass.rest, pass.done, w + pass.twiddles, from, to, plan.plane);
-      std::swap(from, to);
-    }
-    run_last(last.done, from, plan.plane, lines.out + line * lines.out_distance);
+    run_first(first.rest, plan.twiddles.template as<T>(), lines.in + line * lines.in_distance, work, plan.plane);
+    later_passes<kSwap>(plan, work, lines.out + line * lines.out_distance);
   }
 }
 
 template <class T>
 void along_transform_of(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work, bool swap) {
   swap ? along_transform<true>(plan, lines, work) : along_transform<false>(plan, lines, work);
+}
+template <class T>
+void along_first_of(const AlongPlan<T>& plan, int part, const T* in, T* work, bool swap) {
+  const int radix = plan.passes.front().radix;
+  (swap ? first_pass_part_of<true, T>(radix) : first_pass_part_of<false, T>(radix))(plan, part, in, work);
+}
+template <class T>
+void along_later_of(const AlongPlan<T>& plan, int area, T* work, T* out, bool swap) {
+  T* const of = work + area * plan.area();
+  T* const to = out + 2 * (area * (plan.passes.front().radix / plan.areas));
+  swap ? later_passes<true>(plan, of, to) : later_passes<false>(plan, of, to);
 }
 
 }  // namespace fourtune::runtime::cpu::HWY_NAMESPACE
