@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/gridder/share.h"
 #include "runtime/distributed/slab_cost.h"
 
 namespace fourtune::runtime::distributed {
@@ -19,7 +21,7 @@ PlacedPoints<T>::PlacedPoints(const Communicator& ranks, const cpu::GridderSpec&
       clock_(clock),
       gridder_(cpu::make_gridder<T>(gridder)) {
   tiles_.count = gridder_->tile_counts();
-  moved_.bind(moving.at_once, moving.by_memory);
+  moved_.bind(moving.at_once, moving.by_memory, gridder.threads);
 }
 
 // The rows of tiles along dimension d over so many parts, by the cost of these points and their cells.
@@ -35,7 +37,7 @@ template <class T>
 bool PlacedPoints<T>::cut(const OwnPoints<T>& points) {
   clock_.time("locate", [&] {
     ranks_.together([&] {
-      tile_.resize(static_cast<std::size_t>(points.count));
+      tile_.resize(points.count);
       gridder_->tiles_of(points.count, points.at[0], points.at[1], points.at[2], points.map, tile_.data());
     });
   });
@@ -47,7 +49,7 @@ bool PlacedPoints<T>::cut(const OwnPoints<T>& points) {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(planes + rows), 0);
     if (balance_ == Balance::points) {
       std::vector<std::int64_t> in_tile(static_cast<std::size_t>(tiles_.all()), 0);
-      for (const std::int32_t t : tile_) ++in_tile[static_cast<std::size_t>(t)];
+      for (std::int64_t j = 0; j < tile_.size(); ++j) ++in_tile[static_cast<std::size_t>(tile_[j])];
       for (std::int32_t t = 0; t < tiles_.all(); ++t) {
         const std::int64_t here = in_tile[static_cast<std::size_t>(t)];
         counts[tiles_.row(t, last)] += here;
@@ -86,7 +88,10 @@ void PlacedPoints<T>::find_owners() {
   std::vector<std::int32_t> owner;
   for (std::int32_t t = 0; t < tiles_.all(); ++t)
     owner.push_back(in_plane * group[tiles_.row(t, last)] + (in_plane > 1 ? place[tiles_.row(t, 1)] : 0));
-  for (std::int32_t& t : tile_) t = owner[static_cast<std::size_t>(t)];
+  cpu::parallel_for(threads_, threads_, [&](std::int64_t p) {
+    const cpu::Share piece = cpu::share_of(tile_.size(), p, threads_);
+    for (std::int64_t j = piece.begin; j < piece.end; ++j) tile_[j] = owner[static_cast<std::size_t>(tile_[j])];
+  });
 }
 
 template <class T>
@@ -94,7 +99,6 @@ std::array<const T*, 3> PlacedPoints<T>::plan_move(const OwnPoints<T>& points) {
   find_owners();
   own_ = points.count;
   moved_.plan(ranks_, cut_.dim, tile_);
-  tile_ = {};
   return moved_.move(ranks_, points.at);
 }
 
@@ -108,7 +112,7 @@ void PlacedPoints<T>::spread(const Complex* values, const Complex* factor, std::
   const std::int64_t elements = grid_.shape().elements;
   clock_.time("move values", [&] { moved_.follow(ranks_, values, count); });
   const Complex* const here = moved_.stays() ? values : moved_.moved();
-  const std::int64_t distance = moved_.stays() ? own_ : moved_.distance();
+  const std::int64_t distance = moved_.stays() ? own_ : moved_.arrived();
   clock_.time("spread", [&] {
     local.run([&] {
       if (!grid_.empty()) gridder_->spread(here, distance, factor, grid_.data(), elements, count);
@@ -126,8 +130,7 @@ void PlacedPoints<T>::interpolate(Complex* values, const Complex* factor, std::i
     for (std::int64_t b = 0; b < count; ++b) grid_.fill(ranks_, grid_.data() + b * elements, threads_);
   });
   Complex* const here = moved_.stays() ? values : moved_.moved();
-  const std::int64_t distance = moved_.stays() ? own_ : moved_.distance();
-  moved_.meet_sharing(ranks_);
+  const std::int64_t distance = moved_.stays() ? own_ : moved_.arrived();
   clock_.time("interpolate", [&] {
     local.run([&] {
       if (!grid_.empty()) gridder_->interpolate(grid_.data(), elements, factor, here, distance, count);

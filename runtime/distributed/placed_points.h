@@ -83,7 +83,7 @@ class PlacedPoints {
   // the points that have arrived, or null. Collective; failures are kept in `local`.
   void spread(const Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
   void interpolate(Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
-  std::int64_t bytes() const { return grid_.bytes() + gridder_->bytes() + moved_.bytes(); }
+  std::int64_t bytes() const { return grid_.bytes() + gridder_->bytes() + moved_.bytes() + tile_.bytes(); }
 
  private:
   Split cut_rows(int d, int parts, const std::vector<std::int64_t>& points) const;
@@ -99,7 +99,7 @@ class PlacedPoints {
   cpu::StageClock& clock_;
   std::unique_ptr<cpu::Gridder<T>> gridder_;
   TileNumbers tiles_;
-  std::vector<std::int32_t> tile_;  // of each point between cut() and move(), and then its rank
+  cpu::Buffer<std::int32_t> tile_;  // of each point between cut() and move(), and then its rank
   bool bound_ = false;
   GridPart<T> grid_;
   MovedPoints<T> moved_;
