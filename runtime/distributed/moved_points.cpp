@@ -21,30 +21,20 @@ std::vector<std::int64_t> starts_of(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-// Counts the points that go to each rank.
 template <class T>
-void MovedPoints<T>::count(std::vector<std::int64_t>& counts) {
-  const std::size_t size = counts.size();
-  before_.assign(static_cast<std::size_t>(threads_) * size, 0);
-  next_ = before_;
-  cpu::parallel_for(threads_, threads_, [&](std::int64_t p) {
-    const cpu::Share piece = cpu::share_of(own_, p, threads_);
-    std::int64_t* const of_piece = before_.data() + p * static_cast<std::int64_t>(size);
-    for (std::int64_t j = piece.begin; j < piece.end; ++j) ++of_piece[owner_[j]];
-  });
-  for (int p = 0; p < threads_; ++p)
-    for (std::size_t r = 0; r < size; ++r)
-      counts[r] += std::exchange(before_[static_cast<std::size_t>(p) * size + r], counts[r]);
-}
-
-template <class T>
-void MovedPoints<T>::plan(const Communicator& ranks, int dim, const cpu::Buffer<std::int32_t>& owner) {
+void MovedPoints<T>::plan(const Communicator& ranks, int dim, const cpu::Buffer<std::int32_t>& owner,
+                          std::vector<std::int64_t> of_threads) {
   own_ = owner.size();
   owner_ = owner.data();
   dim_ = dim;
   self_ = static_cast<std::size_t>(ranks.rank());
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks.size()), 0);
-  ranks.together([&] { count(counts); });
+  before_ = std::move(of_threads);
+  const auto size = static_cast<std::size_t>(ranks.size());
+  std::vector<std::int64_t> counts(size, 0);
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    std::int64_t& all = counts[i % size];
+    all += std::exchange(before_[i], all);
+  }
   const std::vector<std::int64_t> arriving = ranks.swap(counts);
   ranks.together([&] {
     const std::int64_t most = *std::max_element(counts.begin(), counts.end());

@@ -28,9 +28,10 @@ class MovedPoints {
   void bind(std::int64_t at_once, bool by_memory, int threads) {
     at_once_ = at_once, by_memory_ = by_memory, threads_ = threads;
   }
-  // Point j of `dim` coordinates goes to rank owner[j]; the list stays as it is until the next call. Collective; throws
-  // the same Error on every rank.
-  void plan(const Communicator& ranks, int dim, const cpu::Buffer<std::int32_t>& owner);
+  // Point j of `dim` coordinates goes to rank owner[j]; the list stays as it is until the next call. `counts`: of the
+  // points of each thread (cpu::share_of), how many go to each rank. Collective; throws the same Error on every rank.
+  void plan(const Communicator& ranks, int dim, const cpu::Buffer<std::int32_t>& owner,
+            std::vector<std::int64_t> counts);
   // Moves coordinates; the arrays of the result live until the next call, or are the caller's where nothing moves.
   // Collective.
   std::array<const T*, 3> move(const Communicator& ranks, const std::array<const T*, 3>& own);
@@ -54,7 +55,6 @@ class MovedPoints {
     E* at;
     std::int64_t distance;
   };
-  void count(std::vector<std::int64_t>& counts);
   void plan_sections(const Communicator& ranks);
   template <class E>
   E* shared(std::int64_t number) const {
@@ -79,7 +79,7 @@ class MovedPoints {
   const std::int32_t* owner_ = nullptr;
   std::vector<std::int64_t> sent_;       // of what leaves, first place of each rank, and the end
   std::vector<std::int64_t> received_;   // first place of each rank among the arrived, and the end
-  std::vector<std::int64_t> before_;     // of each thread's piece, by rank: points of earlier pieces that go there
+  std::vector<std::int64_t> before_;     // of each thread, by rank: points of earlier threads that go there
   std::vector<std::int64_t> next_;       // the same while points are passed
   cpu::Buffer<T> coordinates_, packed_;  // each coordinate behind the one before
   cpu::Buffer<Complex> values_, moved_;

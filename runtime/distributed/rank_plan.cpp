@@ -253,8 +253,8 @@ void fit_rows(generator::Plan& plan, int dimension) {
   if (found != sides.end()) tile = static_cast<int>(*found);
 }
 
-// 15 rows are 8 and 7 on two ranks; 16 rows that are a little thinner are 8 and 8. Points are located in less time where
-// a side is a power of two, so one is kept for a small gain.
+// 15 rows are 8 and 7 on two ranks; 16 rows that are a little thinner are 8 and 8. Points are located in less time
+// where a side is a power of two, so one is kept for a small gain.
 void even_rows(generator::Plan& plan, int dimension, int ranks) {
   constexpr double kGain = 1.04;
   if (!rows_fit(plan, dimension)) return;
