@@ -183,8 +183,10 @@ class Chooser {
 
   // The plan of one process with what slabs need and, for pencils and where bits have to be theirs, what they need.
   generator::Plan fitted(const generator::Plan& plan, bool pencils) const {
-    const generator::Plan slabs = fit_for_slabs(plan, problem_, traits_, options_.deterministic);
+    generator::Plan slabs = fit_for_slabs(plan, problem_, traits_, options_.deterministic);
     const bool on_gpu = generator::is_gpu(plan.backend);
+    // Bits follow from the tiles, whatever the number of ranks.
+    if (!on_gpu && !pencils && !options_.deterministic) even_rows(slabs, problem_.dim - 1, crew_.ranks);
     return (pencils || options_.deterministic) && !on_gpu ? fit_for_pencils(slabs, problem_) : slabs;
   }
 

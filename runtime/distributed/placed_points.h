@@ -83,11 +83,12 @@ class PlacedPoints {
   // the points that have arrived, or null. Collective; failures are kept in `local`.
   void spread(const Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
   void interpolate(Complex* values, const Complex* factor, std::int64_t count, LocalWork& local);
-  std::int64_t bytes() const { return grid_.bytes() + gridder_->bytes() + moved_.bytes(); }
+  std::int64_t bytes() const { return grid_.bytes() + gridder_->bytes() + moved_.bytes() + tile_.bytes(); }
 
  private:
   Split cut_rows(int d, int parts, const std::vector<std::int64_t>& points) const;
-  void find_owners();
+  void count_tiles();
+  std::vector<std::int64_t> find_owners();
   std::array<const T*, 3> plan_move(const OwnPoints<T>& points);
   void sort(const cpu::PointMap& map, const std::array<const T*, 3>& here);
 
@@ -99,7 +100,8 @@ class PlacedPoints {
   cpu::StageClock& clock_;
   std::unique_ptr<cpu::Gridder<T>> gridder_;
   TileNumbers tiles_;
-  std::vector<std::int32_t> tile_;  // of each point between cut() and move(), and then its rank
+  cpu::Buffer<std::int32_t> tile_;     // of each point between cut() and move(), and then its rank
+  std::vector<std::int64_t> in_tile_;  // how many of the points of each thread are in each tile, meanwhile
   bool bound_ = false;
   GridPart<T> grid_;
   MovedPoints<T> moved_;

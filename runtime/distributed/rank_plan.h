@@ -115,6 +115,9 @@ std::string pencils_fault(const generator::Plan& plan, const Problem& problem);
 bool rows_fit(const generator::Plan& plan, int dimension);
 // Gives the plan tiles whose rows fit along a dimension, if there are any.
 void fit_rows(generator::Plan& plan, int dimension);
+// Gives the plan of a processor tiles whose rows so many ranks share more evenly, if the busiest one then has clearly
+// fewer cells.
+void even_rows(generator::Plan& plan, int dimension, int ranks);
 // All grids of so many ranks, those with few ranks in a plane first.
 std::vector<RankGrid> grids_of(int ranks);
 std::string to_string(const RankGrid& grid);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -348,6 +350,45 @@ TEST_F(RanksDatabase, StoredPlansThatCannotBeRightArePassedOver) {
     EXPECT_NE(taken.explain.find("passed over"), std::string::npos) << taken.explain;
     EXPECT_NE(RankPlanning({3, 1}, rank_device()).fault(wrong, problem), "");
   }
+}
+
+// Cells of the busiest rank and of a last row of tiles.
+std::array<std::int64_t, 2> busiest_and_last(std::int64_t cells, std::int64_t side, int ranks) {
+  const std::int64_t rows = (cells + side - 1) / side;
+  return {std::min((rows + ranks - 1) / ranks * side, cells), cells - (rows - 1) * side};
+}
+
+TEST(RowsOfTiles, AreSharedEvenlyWhereThatPays) {
+  const Problem problem = parse_problem("nufft:type=1,n=120x120x120,m=4000000,prec=f64,tol=1e-9");
+  Options options;
+  options.plan = "ranks=slabs";
+  const Crew crew{2, 1};
+  const auto side = [&](const Options& now) {
+    return runtime::distributed::choose_on_first(crew, problem, rank_device(), now, nullptr)
+        .plan.local.cpu()
+        .sort.tile[2];
+  };
+  EXPECT_EQ(side(options), 15);  // 15 rows of 16 cells would be 8 and 7
+  options.deterministic = true;
+  EXPECT_EQ(side(options), 16);  // bits follow from the tiles
+
+  generator::Plan plan = runtime::distributed::fit_for_slabs(runtime::resolve(problem, rank_device(), nullptr, {}).plan,
+                                                             problem, rank_device(), false);
+  const std::int64_t least = plan.window.width - 1;
+  for (const int usual : {16, 32})
+    for (std::int64_t cells = 32; cells <= 600; cells += 4)
+      for (int ranks = 1; ranks <= 9; ++ranks) {
+        plan.window.fine[2] = cells, plan.cpu().sort.tile[2] = usual;
+        runtime::distributed::fit_rows(plan, 2);
+        const std::int64_t before = std::min<std::int64_t>(plan.cpu().sort.tile[2], cells);
+        runtime::distributed::even_rows(plan, 2, ranks);
+        const std::int64_t after = std::min<std::int64_t>(plan.cpu().sort.tile[2], cells);
+        if (after == before) continue;
+        const auto [busiest, last] = busiest_and_last(cells, after, ranks);
+        EXPECT_LT(busiest, busiest_and_last(cells, before, ranks)[0]) << cells << " cells, " << ranks << " ranks";
+        EXPECT_GE(std::min(last, after), least) << cells << " cells, " << ranks << " ranks";
+        EXPECT_LE(std::abs(after - before), before / 4);
+      }
 }
 
 }  // namespace

@@ -130,8 +130,8 @@ class TiledGridder final : public Gridder<T> {
   void tiles_of(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
                 std::int32_t* tile) const override {
     PointStore<T> points;
-    points.set(m, {x, y, z}, map, e_.tiling, {PointOrder::caller, false, e_.fraction, e_.workers()}, e_.kernels);
-    for (std::int64_t j = 0; j < m; ++j) tile[j] = static_cast<std::int32_t>(points.tile_of(j));
+    points.find_tiles(m, {x, y, z}, map, e_.tiling, {PointOrder::caller, false, e_.fraction, e_.workers()}, e_.kernels,
+                      tile);
   }
   std::array<std::int64_t, 3> tile_counts() const override { return e_.tiling.count; }
 

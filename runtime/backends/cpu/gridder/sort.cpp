@@ -28,6 +28,8 @@ Share points_of(std::int64_t m, std::int64_t thread, std::int64_t threads) {
   return {chunks.begin * kChunk, std::min(chunks.end * kChunk, m)};
 }
 
+int threads_for(std::int64_t m, int most) { return static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, most)); }
+
 bool is_grouped(PointOrder order) { return order == PointOrder::permuted || order == PointOrder::indexed; }
 
 // Successive keys are counted in several histograms, `stride` apart, in turn: points adjacent in time are often
@@ -340,19 +342,49 @@ void PointStore<T>::link() {
 }
 
 template <class T>
-void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
-                        const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels) {
-  const PointOrder order = grouping.order;
+void PointStore<T>::begin(std::int64_t m, const PointGrouping& grouping, const Kernels<T>& kernels) {
   if (m < 0)
     throw Error(Status::invalid_argument, fmt::format("{} points; the number of points must be at least 0", m));
   if (m >= std::int64_t{1} << 40) {
     throw Error(Status::size_overflow, fmt::format("{} points; the CPU backend holds fewer than 2^40", m));
   }
   m_ = m;
-  order_ = order;
+  order_ = grouping.order;
   kernels_ = &kernels;
+}
+
+template <class T>
+void PointStore<T>::find_tiles(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
+                               const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels,
+                               std::int32_t* tile) {
+  begin(m, grouping, kernels);
+  prepare(map, tiling, false, grouping.fraction);
+  const int threads = threads_for(m, grouping.threads);
+  std::vector<std::int64_t> bad(threads, -1);
+  parallel_for(threads, threads, [&](std::int64_t t) {
+    Located chunk;
+    const Share s = points_of(m_, t, threads);
+    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+      if (!locate(first, n, points, false, chunk)) {
+        bad[t] = first;
+        return;
+      }
+      std::copy_n(chunk.key, n, tile + first);
+    }
+  });
+  for (int t = 0; t < threads; ++t) {
+    if (bad[t] >= 0) refuse(points, bad[t]);
+  }
+}
+
+template <class T>
+void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
+                        const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels) {
+  const PointOrder order = grouping.order;
+  begin(m, grouping, kernels);
   prepare(map, tiling, grouping.local, grouping.fraction);
-  const int threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, grouping.threads));
+  const int threads = threads_for(m, grouping.threads);
   if (order == PointOrder::raw) return copy_raw(points, m < kKeptPoints ? 1 : threads);
   records_.resize(m * form_.words + kRecordSlack);
   std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);
