@@ -57,15 +57,17 @@ TEST(FftTables, FiltersAreTheTransformsOfChirps) {
     }
 }
 
-// Whoever only asks whether there are kernels does not wait for tables; blocks and their memory are the same.
-TEST(FftTables, KernelsHaveTheSameBlocksWithoutTables) {
+// Whoever only asks whether there are kernels does not wait for texts and tables; blocks and their memory are the same.
+TEST(FftTables, KernelsHaveTheSameBlocksWithoutContents) {
   for (const std::int64_t n : {67, 1009, 10007, 100003}) {
     EmitOptions with, without;
     with.n[0] = without.n[0] = n;
-    without.tables = false;
+    without.contents = false;
     const GpuProgram a = emit_any_size(with), b = emit_any_size(without);
     ASSERT_EQ(a.kernels.size(), b.kernels.size()) << n;
     for (std::size_t i = 0; i < a.kernels.size(); ++i) {
+      EXPECT_FALSE(a.kernels[i].text.empty());
+      EXPECT_TRUE(b.kernels[i].text.empty());
       EXPECT_EQ(a.kernels[i].entry, b.kernels[i].entry);
       EXPECT_EQ(a.kernels[i].block, b.kernels[i].block);
       EXPECT_EQ(a.kernels[i].shared_bytes, b.kernels[i].shared_bytes);

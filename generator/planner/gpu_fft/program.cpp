@@ -144,7 +144,7 @@ GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& t
 namespace {
 
 std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, const DeviceTraits& traits,
-                                     bool tables) {
+                                     bool contents) {
   if (problem.kind != Kind::fft) throw Error(Status::invalid_plan, "this plan is of a uniform transform");
   if (!is_gpu(plan.backend))
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for a GPU");
@@ -157,7 +157,7 @@ std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, c
                                                       to_string(problem.order)));
       return std::nullopt;
     case GpuFftFamily::plain:
-      options.tables = tables;
+      options.contents = contents;
       return plain_program(options, traits);
     case GpuFftFamily::interleaved:
       break;

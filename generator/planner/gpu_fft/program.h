@@ -40,7 +40,7 @@ GpuProgram gpu_fft_ranks_program(const Problem& problem, bool weighted, const Ra
                                  const DeviceTraits& traits);
 GpuProgram gpu_fft_ranks_lines_program(const Problem& problem, int dimension, const RankPorts& ranks,
                                        const DeviceTraits& traits);
-// Throws as gpu_fft_program does, without the time that tables take.
+// Throws as gpu_fft_program does, without the time that texts and tables take.
 void check_gpu_fft(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
 // The program for `adjoint` (fft::adjoint_options): the problem that is the adjoint of a real transform, except for the
 // weights of its half spectrum, which the program includes. Always uses generated kernels, whatever the plan. Throws

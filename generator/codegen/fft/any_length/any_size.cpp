@@ -311,9 +311,9 @@ class ByDimension {
     auto& store = inverse.hooks[at(d)];
     load.input = store.output = Window{};
     load.input->kept = n, store.output->kept = kept;
-    load.input_turns = store.output_turns = line.tables ? chirps(n, options_.sign) : Turns(at(n));
+    load.input_turns = store.output_turns = line.contents ? chirps(n, options_.sign) : Turns(at(n));
     store.output_turns.resize(at(kept));
-    load.output_turns = line.tables ? filter(n, m, options_.sign) : Turns(at(m));
+    load.output_turns = line.contents ? filter(n, m, options_.sign) : Turns(at(m));
     load.output_factors.clear(), store.input_factors.clear();
     if (!store.output_factors.empty()) store.output_factors.resize(at(kept));
     PlannedProgram there = plan_passes(line_plan(forward, d), forward),

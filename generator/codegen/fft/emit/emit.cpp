@@ -38,11 +38,11 @@ std::string emit_prelude(Precision precision, const std::vector<int>& codelets) 
   return text;
 }
 
-KernelSource emit_kernel(const PassSpec& pass) {
-  const PassText body = emit_pass(pass);
+KernelSource emit_kernel(const PassSpec& pass, bool text) {
+  const PassText body = emit_pass(pass, text);
   KernelSource kernel;
   kernel.entry = body.entry;
-  kernel.text = emit_prelude(pass.precision, body.codelets) + body.text;
+  if (text) kernel.text = emit_prelude(pass.precision, body.codelets) + body.text;
   kernel.block = {static_cast<std::uint32_t>(pass.threads), 1, 1};
   kernel.cluster = {static_cast<std::uint32_t>(pass.cluster), 1, 1};
   kernel.shared_bytes = body.shared_bytes;
@@ -167,7 +167,7 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
     constexpr int bulk_alignment = 16;
     if (pass.spec.load_by == Load::bulk && pass.from == BufferRef::Where::first) program.alignment[0] = bulk_alignment;
     if (pass.spec.load_by == Load::bulk && pass.from == BufferRef::Where::second) program.alignment[1] = bulk_alignment;
-    program.kernels.push_back(emit_kernel(pass.spec));
+    program.kernels.push_back(emit_kernel(pass.spec, options.contents));
     whole.push_back(whole_launch(program, pass, static_cast<int>(whole.size()), options));
   }
   const int passes = static_cast<int>(whole.size());

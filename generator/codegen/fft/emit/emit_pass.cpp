@@ -6,11 +6,11 @@
 
 namespace fourtune::generator::fft {
 
-PassText PassWriter::run() {
+PassText PassWriter::run(bool text) {
   PassText out;
   out.entry = fmt::format("ft_{}_{}", pass_.name, pass_.precision == Precision::f32 ? "f32" : "f64");
   entry_ = out.entry;
-  write_kernel();
+  if (text) write_kernel();
   out.text = text_;
   out.shared_bytes = static_cast<std::uint32_t>(memory_.bytes);
   out.codelets.assign(codelets_.begin(), codelets_.end());
@@ -152,9 +152,9 @@ std::int64_t tile_values(const PassSpec& pass) {
   return count;
 }
 
-PassText emit_pass(const PassSpec& pass) {
+PassText emit_pass(const PassSpec& pass, bool text) {
   if (const std::string why = broken_rule(pass); !why.empty()) throw Error(Status::invalid_plan, why);
-  return PassWriter(pass).run();
+  return PassWriter(pass).run(text);
 }
 
 }  // namespace fourtune::generator::fft

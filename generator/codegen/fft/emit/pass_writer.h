@@ -20,7 +20,7 @@ namespace fourtune::generator::fft {
 class PassWriter {
  public:
   explicit PassWriter(const PassSpec& pass) : pass_(pass), memory_(pass_memory(pass)) {}
-  PassText run();
+  PassText run(bool text);
 
  private:
   // ---- sizes

@@ -47,8 +47,9 @@ struct EmitOptions {
   std::optional<ArrayLayout> input, output;
   std::array<DimensionHooks, most_dimensions> hooks;
   std::optional<RankArrays> input_ranks, output_ranks;  // arrays of several ranks; complex, and loaded plainly
-  bool tables =
-      true;  // false: tables that take long to compute are zeros, for those who only ask whether kernels exist
+  // false: for those who only ask whether kernels exist. Kernels have no text, and tables that take long to compute are
+  // zeros.
+  bool contents = true;
   // Determines the grid sizes of persistent kernels (landing buffers); results do not depend on it.
   DeviceTraits device = *known_device("h200");
 };

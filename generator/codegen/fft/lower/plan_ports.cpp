@@ -99,7 +99,9 @@ void Planner::add_factors(PlannedPass& out, int k, const AxisParts& parts) {
       if (const auto& factors = load ? hooks.input_factors : hooks.output_factors; !factors.empty())
         add(real_table(by_position(window, factors, axis.n), options_.precision), false);
       if (const auto& turns = load ? hooks.input_turns : hooks.output_turns; !turns.empty())
-        add(complex_table(by_position(window, turns, axis.n), options_.precision), true);
+        add(options_.contents ? complex_table(by_position(window, turns, axis.n), options_.precision)
+                              : zero_table(axis.n, options_.precision),
+            true);
     }
   }
 }
