@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/codegen/fft/emit/emit.h"
 #include "generator/codegen/fft/emit/emit_pass.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
 #include "generator/plan/fft/geometry.h"
 #include "generator/planner/gpu_fft/enumerate.h"
 #include "generator/planner/gpu_fft/published_plans.h"
@@ -133,6 +135,52 @@ TEST(FftEmit, ExchangesOfPowersOfTwoHaveNoBankConflicts) {
     for (const PlannedPass& pass : plan_passes(plan, options_of(plan)).passes)
       EXPECT_EQ(emit_pass(pass.spec).conflicts, 1) << golden.name;
   }
+}
+
+// Passes over shared memory of a round's first warps, relative to the least: by the values of each lane, counted plainly.
+double counted_conflicts(const PassSpec& pass, const Round& round, const std::vector<std::int64_t>& stride, int word) {
+  std::int64_t threads = 1;
+  for (const int atom : round.threads) threads *= size_in(pass, round, atom);
+  const std::int64_t lanes = std::min<std::int64_t>({threads, pass.threads, 128}), group = std::min(128 / word, 32);
+  double passes = 0, groups = 0;
+  for (std::int64_t first = 0; first < lanes; first += group, ++groups) {
+    std::map<std::int64_t, std::set<std::int64_t>> banks;
+    for (std::int64_t lane = first; lane < std::min(lanes, first + group); ++lane) {
+      std::int64_t rest = lane, address = 0;
+      for (const int atom : round.threads) {
+        address += rest % size_in(pass, round, atom) * stride[static_cast<std::size_t>(atom)];
+        rest /= size_in(pass, round, atom);
+      }
+      banks[address * (word / 4) % 32].insert(address);
+    }
+    std::size_t most = 0;
+    for (const auto& bank : banks) most = std::max(most, bank.second.size());
+    passes += static_cast<double>(most);
+  }
+  return passes / groups;
+}
+
+TEST(FftEmit, ConflictsOfAnExchangeAreThoseOfItsLanes) {
+  int exchanges = 0, with_conflicts = 0;
+  const std::vector<Sizes> shapes{{24, 25}, {375}, {600, 60}, {2401}, {1331}, {92, 46}, {256}, {7, 13, 11}, {4096}};
+  for (const FftType type : {FftType::c2c, FftType::r2c, FftType::c2r})
+    for (const Sizes& n : shapes) {
+      EmitOptions options;
+      options.type = type, options.batch = 5, options.n = n;
+      for (const PlannedPass& pass : plan_passes(plain_plan(options), options).passes)
+        for (std::size_t r = 0; r + 1 < pass.spec.rounds.size(); ++r)
+          for (const int word : {4, 8, 16}) {
+            const Round &from = pass.spec.rounds[r], &to = pass.spec.rounds[r + 1];
+            const SharedLayout layout = shared_layout(pass.spec, from, to, word);
+            if (!layout.bits.empty() || layout.values > 8192) continue;
+            const double write = counted_conflicts(pass.spec, from, layout.stride, word),
+                         read = counted_conflicts(pass.spec, to, layout.stride, word);
+            EXPECT_DOUBLE_EQ(layout.conflicts, (write + read) / 2) << pass.spec.title << " " << word;
+            ++exchanges, with_conflicts += layout.conflicts > 1 ? 1 : 0;
+          }
+    }
+  EXPECT_GT(exchanges, 50);
+  EXPECT_GT(with_conflicts, 5);
 }
 
 // The 256^3 two-pass plan: checks everything that its design depends on.

@@ -27,7 +27,7 @@ struct Script {
   std::int64_t now = 0;              // nanoseconds
   std::vector<bool> disturbed = {};  // samples, in order; those behind the last one are not
   std::size_t probes = 0;
-  int settled = 0;
+  int waited = 0;
 
   tuner::Usage probe() {
     // A switch that takes the whole time: nothing was computed.
@@ -91,7 +91,7 @@ class BenchMeasure : public ::testing::Test {
     options.set_points_rounds = 3;
     options.clock = [this] { return script_.now; };
     options.probe = [this] { return script_.probe(); };
-    options.settle = [this] { ++script_.settled; };
+    options.wait_idle = [this] { ++script_.waited; };
     return options;
   }
   MeasureOptions rounds(int count) {
@@ -119,7 +119,7 @@ TEST_F(BenchMeasure, EveryContenderGetsTheSameCalls) {
     EXPECT_EQ(acted->executed, 2 + 4 * 2);
     EXPECT_EQ(acted->set, 1 + 3 * 2);
   }
-  EXPECT_EQ(script_.settled, 2 * (3 + 4)) << "before every sample";
+  EXPECT_EQ(script_.waited, 2 * (3 + 4)) << "before every sample";
   for (const ContenderResult& found : result.contenders) {
     EXPECT_TRUE(found.ran()) << found.failure;
     EXPECT_EQ(found.execute_ns.size(), 4u);

@@ -54,8 +54,7 @@ Strides sorted(const std::vector<Factor>& f, std::size_t made) {
   return out;
 }
 
-Strides dim_layout(const FftPlan& plan, int d, int after) {
-  const auto f = factors(plan, d);
+Strides dim_layout(const FftPlan& plan, const std::vector<Factor>& f, int after) {
   std::size_t made = 0;
   while (made < f.size() && f[made].kernel < after) ++made;
   if (plan.from == Order::primes) return sorted(f, f.size());
@@ -96,9 +95,14 @@ std::vector<Axis> merged(std::vector<Axis> axes) {
   return out;
 }
 
-DimGeometry dim_geometry(const FftPlan& plan, int kernel, int d, const Strides& before, const Strides& behind) {
+DimGeometry dim_geometry(const FftPlan& plan, int kernel, int d) {
   DimGeometry out;
   const auto f = factors(plan, d);
+  if (f.empty()) {
+    out.free.emplace_back();
+    return out;
+  }
+  const Strides before = dim_layout(plan, f, kernel), behind = dim_layout(plan, f, kernel + 1);
   std::vector<Axis> free;
   for (std::size_t i = 0; i < f.size(); ++i) {
     const Axis axis{f[i].radix, before[i], behind[i]};
@@ -163,18 +167,15 @@ std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + s
 
 Layout layout(const FftPlan& plan, int after) {
   Layout out;
-  for (int d = 0; d < most_dimensions; ++d) out[static_cast<std::size_t>(d)] = dim_layout(plan, d, after);
+  for (int d = 0; d < most_dimensions; ++d)
+    out[static_cast<std::size_t>(d)] = dim_layout(plan, factors(plan, d), after);
   return out;
 }
 
 KernelGeometry geometry(const FftPlan& plan, int kernel) {
-  const Layout before = layout(plan, kernel), behind = layout(plan, kernel + 1);
   const Kernel& which = plan.kernels[static_cast<std::size_t>(kernel)];
   KernelGeometry out;
-  for (int d = 0; d < most_dimensions; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    out.dims[at] = dim_geometry(plan, kernel, d, before[at], behind[at]);
-  }
+  for (int d = 0; d < most_dimensions; ++d) out.dims[static_cast<std::size_t>(d)] = dim_geometry(plan, kernel, d);
   out.first_array = kernel == 0;
   out.from = kernel == 0 ? Target::out : plan.kernels[static_cast<std::size_t>(kernel - 1)].with.to;
   out.in_place = out.from == which.with.to && (!out.first_array || plan.place == Place::in);
@@ -183,8 +184,10 @@ KernelGeometry geometry(const FftPlan& plan, int kernel) {
 }
 
 void carry(KernelGeometry& g, const FftPlan& plan, int kernel) {
-  const Kernel& which = plan.kernels[static_cast<std::size_t>(kernel)];
-  const int dims = rank(plan);
+  carry(g, plan.kernels[static_cast<std::size_t>(kernel)], rank(plan));
+}
+
+void carry(KernelGeometry& g, const Kernel& which, int dims) {
   g.tile_elements = g.tiles = 1;
   for (int d = 0; d < most_dimensions; ++d) {
     auto& dim = g.dims[static_cast<std::size_t>(d)];

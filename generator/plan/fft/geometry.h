@@ -68,6 +68,8 @@ struct KernelGeometry {
 KernelGeometry geometry(const FftPlan& plan, int kernel);
 // Updates g after a change of that kernel's tile, cluster or number of threads; everything else must be unchanged.
 void carry(KernelGeometry& g, const FftPlan& plan, int kernel);
+// The same for a kernel in that one's place, in a plan of so many dimensions.
+void carry(KernelGeometry& g, const Kernel& kernel, int dims);
 
 // Whether a tile may carry this many neighbours along the dimension. The limit is all neighbours there are; if the
 // dimension has sub-FFTs in the kernel, the number must divide the distance between their values, or be a multiple of

@@ -13,11 +13,11 @@
 
 namespace fourtune::generator::fft {
 
-void CountTable::add(const char* step, const char* rule, double before, double after) {
+void CountTable::add(std::string_view step, std::string_view rule, double before, double after) {
   const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](const RuleCount& row) { return row.step == step && row.rule == rule; });
+                                  [&](const RuleCount& row) { return row.rule == rule && row.step == step; });
   if (found == rows_.end()) {
-    rows_.push_back({step, rule, before, after});
+    rows_.push_back({std::string(step), std::string(rule), before, after});
   } else {
     found->before += before;
     found->after += after;

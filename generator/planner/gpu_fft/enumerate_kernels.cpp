@@ -9,18 +9,18 @@ namespace {
 
 // What both steps know about the kernel.
 struct Setting {
-  FftPlan plan;
-  std::size_t at;
+  const FftPlan& plan;
   int kernel;
   const DeviceTraits& device;
   std::int64_t batch;
   double flops;
+  FftCosts costs;
 
   Setting(const FftPlan& p, int k, const DeviceTraits& d, std::int64_t b)
-      : plan(p), at(static_cast<std::size_t>(k)), kernel(k), device(d), batch(b), flops(kernel_flops(p, k)) {}
-  Kernel& which() { return plan.kernels[at]; }
+      : plan(p), kernel(k), device(d), batch(b), flops(kernel_flops(p, k)), costs(fft_costs(d)) {}
+  const Kernel& which() const { return plan.kernels[static_cast<std::size_t>(kernel)]; }
   double seconds(const Kernel& candidate, const KernelGeometry& g) const {
-    return kernel_seconds(plan, candidate, g, flops, device, batch);
+    return kernel_seconds(plan, candidate, g, flops, device, batch, costs);
   }
   bool fits(const KernelParameters& with, const KernelGeometry& g) const {
     const std::int64_t shared = shared_bytes(with, g.block_elements, plan.precision);
@@ -87,13 +87,21 @@ struct Shape {
 class ShapeMaker {
  public:
   ShapeMaker(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch)
-      : set_(plan, kernel, device, batch), bound_(set_.which().with), largest_(largest_tile(device, plan.precision)) {}
+      : set_(plan, kernel, device, batch),
+        bound_(set_.which().with),
+        dims_(rank(plan)),
+        largest_(largest_tile(device, plan.precision)),
+        tiled_(set_.which()),
+        candidate_(tiled_),
+        landing_(tiled_) {}
 
+  // The `most` best shapes.
   std::vector<KernelOption> make(int most, CountTable& counts) {
+    most_ = static_cast<std::size_t>(most);
     KernelGeometry g = geometry(set_.plan, set_.kernel);
-    for (const auto& tile : tiles()) {
-      set_.which().with.tile = tile;
-      carry(g, set_.plan, set_.kernel);
+    for (const auto& tile : tiles(g)) {
+      tiled_.with.tile = tile;
+      carry(g, tiled_, dims_);
       for (int cluster = 1; cluster <= largest_cluster(set_.device); cluster *= 2)
         if (bound_.cluster == 1 || bound_.cluster == cluster) blocks(g, cluster);
     }
@@ -102,11 +110,9 @@ class ShapeMaker {
     counts.add("kernels", "threads: at most a quarter idle", threads_.before, threads_.after);
     counts.add("kernels", "register-file", registers_.before, registers_.after);
     counts.add("kernels", "shared-memory of the leanest exchange", shared_.before, shared_.after);
-    std::stable_sort(out_.begin(), out_.end(), [](const Shape& a, const Shape& b) { return a.seconds < b.seconds; });
-    const auto found = static_cast<double>(out_.size());
-    if (out_.size() > static_cast<std::size_t>(most)) out_.resize(static_cast<std::size_t>(most));
-    counts.add("kernels", "the best of a radix sequence by estimate", found, static_cast<double>(out_.size()));
+    counts.add("kernels", "the best of a radix sequence by estimate", found_, static_cast<double>(out_.size()));
     std::vector<KernelOption> best;
+    best.reserve(out_.size());
     for (const Shape& shape : out_) best.push_back({{set_.which().subs, shape.with}, shape.seconds});
     return best;
   }
@@ -114,25 +120,24 @@ class ShapeMaker {
  private:
   // Neighbours to carry: first runs along x, then lines of the next dimension that has any (or of the batch), to fill a
   // block.
-  std::vector<Tile> tiles() {
+  std::vector<Tile> tiles(KernelGeometry& g) {
     if (bound_.tile[0] != 0) {
       ++tiles_.before, ++tiles_.after;
       return {bound_.tile};
     }
-    set_.which().with.tile = {1};
-    const auto g = geometry(set_.plan, set_.kernel);
-    const int dims = rank(set_.plan);
+    tiled_.with.tile = {1};
+    carry(g, tiled_, dims_);
+    const std::int64_t all = elements(set_.plan) * set_.batch;
     std::vector<Tile> out, small;  // small: the largest of the tiles too small for a block
     std::int64_t most = 0;
     for (const std::int64_t x : neighbours(g.dims[0]))
-      for (int d = 1; d <= dims; ++d) {
-        const std::int64_t there = d == dims ? set_.batch : g.dims[static_cast<std::size_t>(d)].free_count;
+      for (int d = 1; d <= dims_; ++d) {
+        const std::int64_t there = d == dims_ ? set_.batch : g.dims[static_cast<std::size_t>(d)].free_count;
         for (std::int64_t more = 1; more <= std::min<std::int64_t>(there, 4096); more *= 2) {
           if (more == 1 && d > 1) continue;  // already listed
-          if (d < dims && !may_carry(g.dims[static_cast<std::size_t>(d)], more)) continue;
+          if (d < dims_ && !may_carry(g.dims[static_cast<std::size_t>(d)], more)) continue;
           ++tiles_.before;
           const std::int64_t values = g.tile_elements * x * more;
-          const std::int64_t all = elements(set_.plan) * set_.batch;
           if (values > largest_) continue;
           Tile tile(static_cast<int>(x));
           tile[static_cast<std::size_t>(d)] = static_cast<int>(more);
@@ -150,11 +155,11 @@ class ShapeMaker {
 
   static std::vector<std::int64_t> neighbours(const DimGeometry& dim) {
     std::vector<std::int64_t> out;
-    for (std::int64_t c = 1; c <= 256; ++c) {
+    for (std::int64_t c = 1; c <= std::min<std::int64_t>(dim.free_count, 256); ++c) {
       const bool power = (c & (c - 1)) == 0;
       // Powers of two align with sectors; other divisors are used where the length has few powers of two.
       const bool odd =
-          dim.free_count % c == 0 && ((c % 4 == 0 && dim.free_count % 16 != 0) || (c <= 32 && dim.free_count % 2 == 1));
+          ((c % 4 == 0 && dim.free_count % 16 != 0) || (c <= 32 && dim.free_count % 2 == 1)) && dim.free_count % c == 0;
       if ((power || odd || c == dim.free_count) && may_carry(dim, c)) out.push_back(c);
     }
     return out;
@@ -201,7 +206,7 @@ class ShapeMaker {
 
   void leanest(const KernelGeometry& g, int cluster, int threads) {
     Kernel& kernel = candidate_;
-    kernel = set_.which();
+    kernel.with = tiled_.with;
     kernel.with.threads = threads;
     kernel.with.cluster = cluster;
     if (kernel.subs.size() > 1) {
@@ -214,20 +219,33 @@ class ShapeMaker {
     ++shared_.after;
     double seconds = set_.seconds(kernel, g);
     Kernel& landing = landing_;  // a shape is as good as its best kind of load
-    landing = kernel;
+    landing.with = kernel.with;
     landing.with.load = set_.device.compute_capability >= 90 ? Load::bulk : Load::async;
     landing.with.pipeline = 1;
     if (agrees(landing, g, set_.plan.precision, set_.device, set_.batch) && set_.fits(landing.with, g))
       seconds = std::min(seconds, set_.seconds(landing, g));
-    out_.push_back({kernel.with, seconds});
+    keep({kernel.with, seconds});
+  }
+
+  // By increasing seconds, and those of the same in the order in which they are found.
+  void keep(const Shape& shape) {
+    ++found_;
+    if (out_.size() == most_ && (most_ == 0 || shape.seconds >= out_.back().seconds)) return;
+    if (out_.size() == most_) out_.pop_back();
+    const auto behind = std::upper_bound(out_.begin(), out_.end(), shape,
+                                         [](const Shape& a, const Shape& b) { return a.seconds < b.seconds; });
+    out_.insert(behind, shape);
   }
 
   Setting set_;
   KernelParameters bound_;
+  int dims_;
   std::int64_t largest_;
   Seen tiles_, clusters_, threads_, registers_, shared_;
+  std::size_t most_ = 0;
+  double found_ = 0;
   std::vector<Shape> out_;
-  Kernel candidate_, landing_;  // reused, so that their lists keep their memory
+  Kernel tiled_, candidate_, landing_;  // all of the same radices
 };
 
 }  // namespace
@@ -244,7 +262,7 @@ std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const 
   constexpr std::pair<Load, int> landings[] = {{Load::plain, 0}, {Load::async, 1}, {Load::bulk, 1}, {Load::bulk, 2}};
   std::vector<KernelOption> out;
   Seen choices, shared;
-  Kernel candidate = plan.kernels[set.at];
+  Kernel candidate = set.which();
   for (const Exchange exchange : {Exchange::none, Exchange::shared, Exchange::shuffle})
     for (const Parts parts : {Parts::together, Parts::apart})
       for (const Banks banks : {Banks::plain, Banks::pad, Banks::swizzle})

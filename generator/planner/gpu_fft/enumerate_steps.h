@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "generator/plan/fft/geometry.h"
@@ -14,7 +15,7 @@ namespace fourtune::generator::fft {
 // The rules in the order of their first use, with the total numbers of plans before and after each.
 class CountTable {
  public:
-  void add(const char* step, const char* rule, double before, double after);
+  void add(std::string_view step, std::string_view rule, double before, double after);
   std::vector<RuleCount> take() { return std::move(rows_); }
 
  private:

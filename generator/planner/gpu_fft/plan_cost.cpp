@@ -7,9 +7,9 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// `here`: only the output counts.
-bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch, bool here = false) {
-  const double array = static_cast<double>(kernel_bytes(plan)) / 2 * static_cast<double>(batch);
+// `values`: of all transforms. `here`: only the output counts.
+bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, double values, bool here = false) {
+  const double array = values * 2 * static_cast<double>(real_bytes(plan.precision));
   const double arrays = !here && (plan.place == Place::out || uses_workspace(plan)) ? 2 : 1;
   return array * arrays < 0.8 * static_cast<double>(device.l2_bytes);
 }
@@ -86,7 +86,8 @@ Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batc
   Floors out;
   const auto transforms = static_cast<double>(batch);
   const FftCosts costs = fft_costs(device);
-  const double bandwidth = copy_bandwidth(device) * (stays_in_l2(plan, device, batch) ? costs.cached : 1);
+  const bool cached = stays_in_l2(plan, device, static_cast<double>(elements(plan)) * transforms);
+  const double bandwidth = copy_bandwidth(device) * (cached ? costs.cached : 1);
   const double bytes = static_cast<double>(kernel_bytes(plan)) * transforms / bandwidth;
   for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
     const double flops = kernel_flops(plan, k) * transforms / peak_flops(device, plan.precision);
@@ -167,7 +168,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const KernelParameters& with = kernel.with;
   const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
   const double transforms = static_cast<double>(batch) * part.lines;
-  const double values = static_cast<double>(elements(plan)) * transforms;
+  const auto all = static_cast<double>(elements(plan)), values = all * transforms;
   int registers = registers_estimate(g.elements_per_thread, plan.precision);
   if (with.registers > 0) registers = std::min(registers, with.registers);
   const int resident = std::max(
@@ -175,7 +176,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
 
   // A kernel that writes the array that it reads finds there what the one before it wrote.
   const bool here = !g.first_array && g.from == Target::out && with.to == Target::out;
-  const bool cached = stays_in_l2(plan, device, batch, here);
+  const bool cached = stays_in_l2(plan, device, all * static_cast<double>(batch), here);
   const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1));
   const Rounds rounds = rounds_of(kernel, g);
   double memory = memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part}, costs);
@@ -184,7 +185,6 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   double work = flops;
   for (const SubFft& sub : kernel.subs) {
     const double each = with.twiddle == TwiddleForm::fast ? 8 : plan.precision == Precision::f32 ? 24 : 60;
-    const auto all = static_cast<double>(elements(plan));
     if (sub.twiddle && with.twiddle != TwiddleForm::table) work += each * all * (1 - 1.0 / sub.radix);
     if (sub.twiddle && with.twiddle == TwiddleForm::table) work += 6 * all;
   }
@@ -205,14 +205,13 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const double fill = waves > 1 ? std::min(1.0, blocks / (waves * slots) + (waves - 1) * 0.05) : blocks / each;
   // Idle threads: the last round of DFTs, and partial tiles.
   const double held = static_cast<double>(g.elements_per_thread) * with.threads / static_cast<double>(g.block_elements);
-  const double covered = static_cast<double>(g.tiles) * static_cast<double>(g.tile_elements / g.batch_carried) /
-                         static_cast<double>(elements(plan));
+  const double covered = static_cast<double>(g.tiles) * static_cast<double>(g.tile_elements / g.batch_carried) / all;
   const double compute = (arithmetic + exchange) * std::max(1.0, held) * std::max(1.0, covered) / fill;
   if (waves > 1) memory /= std::min(1.0, fill * 1.5);
   // Two blocks on some multiprocessors and one on others: these wait for those.
   if (waves == 1 && resident == 2 && blocks > device.multiprocessors) memory /= fill;
   // Each block waits for memory, for barriers, and for the operations of a thread one after the other.
-  const double steps = work / static_cast<double>(elements(plan)) * g.elements_per_thread;
+  const double steps = work / all * g.elements_per_thread;
   // Of a line that a thread holds alone the real side has half of the words.
   const bool half = kernel.subs.size() == 1 && (part.read < 1 || part.write < 1);
   const double crowded = crowding(half ? g.elements_per_thread / 2 : g.elements_per_thread, plan.precision, costs);

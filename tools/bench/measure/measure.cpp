@@ -362,7 +362,7 @@ class Measurement {
       random_.shuffle(order);
       for (const std::size_t i : order) {
         if (!slots_[i].contender || slots_[i].once) continue;
-        if (!arrays_->on_device() && !options_.cpu_time) options_.settle();
+        if (!arrays_->on_device() && !options_.cpu_time) options_.wait_idle();
         try {
           measure(slots_[i], results[i]);
         } catch (const std::exception& error) {

@@ -79,7 +79,7 @@ struct MeasureOptions {
   bool cpu_time = false;                     // measure CPU time of this thread; only for contenders with one thread
   tuner::Clock clock = tuner::wall_clock();  // of the host; tests pass another clock and probe
   tuner::Probe probe = tuner::usage_now;     // sees disturbed samples of transforms on the host
-  std::function<void()> settle = [] { until_idle(); };  // called on the host before the calls of each sample
+  std::function<void()> wait_idle = [] { until_idle(); };  // called on the host before the calls of each sample
 };
 
 // `problem` must be bound (tuner::bound_problem). An exception of a contender counts as its failure. Problems that need

@@ -94,7 +94,7 @@ class Convolver {
       backward(transforms);
       if (part != Role::last) {
         transforms[from].before = {Factor{filter_index(), spec.extra_tables++, true}};
-        out.tables.push_back(complex_table(filter_table(), options_.precision));
+        out.tables.push_back(filter_table());
       }
     }
     finish_ports(out, part);
@@ -189,8 +189,8 @@ class Convolver {
     if (begin_ > 0) add_rest(index, own);
     return index;
   }
-  std::vector<Complex> filter_table() const {
-    if (!options_.tables) return std::vector<Complex>(at(m_));
+  std::vector<std::byte> filter_table() const {
+    if (!options_.tables) return zero_table(m_, options_.precision);
     const std::vector<Complex> natural = filter(n_, m_, options_.sign);
     std::vector<Complex> table;
     table.reserve(natural.size());
@@ -202,12 +202,13 @@ class Convolver {
           for (std::size_t i = begin_; i + 1 < end_; ++i) k += q / (in_[i] / radices_.back()) % radices_[i] * done_[i];
           table.push_back(natural[at(k)]);
         }
-    return table;
+    return complex_table(table, options_.precision);
   }
 
   // ---- ports
   std::vector<std::byte> turns(const std::vector<double>& factors) const {
-    std::vector<Complex> values = options_.tables ? chirps(n_, options_.sign) : std::vector<Complex>(at(n_));
+    if (!options_.tables) return zero_table(m_, options_.precision);
+    std::vector<Complex> values = chirps(n_, options_.sign);
     for (std::size_t i = 0; i < factors.size(); ++i) values[i] *= static_cast<long double>(factors[i]);
     values.resize(at(m_));
     return complex_table(values, options_.precision);

@@ -100,7 +100,9 @@ void PassPlanner::add_factors(PlannedPass& out, int k, const AxisParts& parts) {
       if (const auto& factors = load ? hooks.input_factors : hooks.output_factors; !factors.empty())
         add(real_table(by_position(pruning, factors, axis.n), options_.precision), false);
       if (const auto& turns = load ? hooks.input_turns : hooks.output_turns; !turns.empty())
-        add(complex_table(by_position(pruning, turns, axis.n), options_.precision), true);
+        add(options_.tables ? complex_table(by_position(pruning, turns, axis.n), options_.precision)
+                            : zero_table(axis.n, options_.precision),
+            true);
     }
   }
 }

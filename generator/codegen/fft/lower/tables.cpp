@@ -30,6 +30,10 @@ std::vector<std::byte> complex_table(const std::vector<std::complex<long double>
   return real_table(parts, precision);
 }
 
+std::vector<std::byte> zero_table(std::int64_t values, Precision precision) {
+  return std::vector<std::byte>(static_cast<std::size_t>(2 * values * real_bytes(precision)));
+}
+
 namespace {
 
 std::vector<std::byte> made_unit_table(std::int64_t n, int sign, Precision precision) {
