@@ -217,7 +217,7 @@ TEST(EmulatedFftParameters, LandingBuffersCarryHooksAndRealArrays) {
       o.scale = 2;
       o.hooks[0].input_factors.assign(static_cast<std::size_t>(type == FftType::c2r ? 9 : 16), 1.5);
       if (type == FftType::c2c && load == Load::async) {
-        o.hooks[1].input = Window{Window::Kind::wrapped, {}, 12, 7, 1};
+        o.hooks[1].input = Pruning{Pruning::Kind::wrapped, {}, 12, 7, 1};
         for (int i = 0; i < 7; ++i) o.hooks[1].input_factors.push_back(1 + 0.25 * i);
       }
       if (type != FftType::c2c) o.hooks[0].input_factors.clear();

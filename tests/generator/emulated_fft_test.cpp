@@ -244,13 +244,13 @@ TEST(EmulatedFft, RealTransforms) {
 }
 
 TEST(EmulatedFft, PaddedInputAndTruncatedOutputInEveryDimension) {
-  for (const Window::Kind kind : {Window::Kind::head, Window::Kind::wrapped, Window::Kind::centred})
+  for (const Pruning::Kind kind : {Pruning::Kind::head, Pruning::Kind::wrapped, Pruning::Kind::centred})
     for (const bool input : {true, false}) {
       EmitOptions o = sized(24, 20, 16);
       o.batch = 2;
       std::mt19937 random(3);
       for (std::size_t d = 0; d < 3; ++d) {
-        Window w;
+        Pruning w;
         w.kind = kind;
         w.kept = o.n[d] / 2 - static_cast<std::int64_t>(d % 2);
         (input ? o.hooks[d].input : o.hooks[d].output) = w;

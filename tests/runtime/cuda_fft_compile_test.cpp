@@ -104,8 +104,8 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
   o.batch = 1, o.device = {};
   o.n = {24, 20, 1};
   for (std::size_t d = 0; d < 2; ++d) {
-    Window w;
-    w.kind = d == 0 ? Window::Kind::wrapped : Window::Kind::centred;
+    Pruning w;
+    w.kind = d == 0 ? Pruning::Kind::wrapped : Pruning::Kind::centred;
     w.kept = 10;
     o.hooks[d].input = w;
     o.hooks[d].input_factors.assign(10, 0.5);

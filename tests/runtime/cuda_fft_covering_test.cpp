@@ -95,9 +95,9 @@ Configuration configuration(const Row& row) {
   if (row[arrays] == real) o.type = FftType::r2c;
   if (row[arrays] == windowed) {
     auto& hook = o.hooks[static_cast<std::size_t>(index(own))];
-    hook.output = Window{Window::Kind::wrapped, {}, n, n / 2, 1};
+    hook.output = Pruning{Pruning::Kind::wrapped, {}, n, n / 2, 1};
     hook.output_factors.assign(static_cast<std::size_t>(n / 2), 0.5);
-    if (row[shape] == line) hook.input = Window{Window::Kind::head, {}, n, n / 2 + 1, 1};
+    if (row[shape] == line) hook.input = Pruning{Pruning::Kind::head, {}, n, n / 2 + 1, 1};
   }
   return out;
 }
