@@ -341,6 +341,21 @@ TEST_F(EmulatedDevices, ABadPointLeavesNoneSet) {
   EXPECT_EQ(thrown([&] { transform.execute(values, modes); }).first, Status::points_not_set);
 }
 
+TEST_F(EmulatedDevices, AnotherTextThanACountIsRefusedByName) {
+  const runtime::emulated::EmulatedBackend backend(runtime::gpu::generated_programs());
+  EXPECT_EQ(backend.device_count(), 3);
+  for (const char* unclear : {"two", "0", "-1", "65", "2 ", "1e1", "99999999999"}) {
+    ::setenv("FOURTUNE_EMULATED_DEVICES", unclear, 1);
+    const auto [status, message] = thrown([&] { backend.device_count(); });
+    EXPECT_EQ(status, Status::invalid_argument) << unclear;
+    EXPECT_EQ(message.find("FOURTUNE_EMULATED_DEVICES is '" + std::string(unclear) + "'"), 0u) << message;
+  }
+  ::setenv("FOURTUNE_EMULATED_DEVICES", "64", 1);
+  EXPECT_EQ(backend.device_count(), 64);
+  ::setenv("FOURTUNE_EMULATED_DEVICES", "", 1);
+  EXPECT_EQ(backend.device_count(), 1);
+}
+
 TEST(BatchShares, FollowTheSpeedsAndLoseNothing) {
   using Shares = std::vector<std::int64_t>;
   EXPECT_EQ(batch_shares(32, {1, 1}), (Shares{16, 16}));

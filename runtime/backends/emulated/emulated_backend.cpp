@@ -1,5 +1,7 @@
 #include "runtime/backends/emulated/emulated_backend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -94,7 +96,12 @@ Capabilities EmulatedBackend::capabilities() const {
 int EmulatedBackend::device_count() const {
   constexpr int kMost = 64;
   const char* const wanted = std::getenv("FOURTUNE_EMULATED_DEVICES");
-  return std::clamp(wanted ? text::number<int>(wanted).value_or(1) : 1, 1, kMost);
+  if (!wanted || !*wanted) return 1;
+  const int count = text::number<int>(wanted).value_or(0);
+  if (count < 1 || count > kMost)
+    throw Error(Status::invalid_argument, fmt::format("FOURTUNE_EMULATED_DEVICES is '{}'; there can be 1 to {}",
+                                                      text::shown(wanted, 100), kMost));
+  return count;
 }
 
 std::unique_ptr<Backend> EmulatedBackend::with_programs(gpu::ProgramSource programs) const {
