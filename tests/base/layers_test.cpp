@@ -31,6 +31,7 @@ std::vector<Include> includes_of(const fs::path& path, const std::string& file) 
   int number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
+    if (line.find("include") == std::string::npos) continue;  // because expressions take long
     std::smatch match;
     if (std::regex_search(line, match, pattern)) found.push_back({file, number, match[2], match[1] == "\""});
   }
@@ -223,6 +224,11 @@ TEST(Layers, NobodyComparesTheNameOfABackend) {
   const std::string name = "\"(cpu|cuda|emulated);?\"";
   const std::regex compared("[!=]= *" + name + "|" + name + " *[!=]=|(compare|starts_with)\\(" + name);
   EXPECT_TRUE(std::regex_search("if (backend.name() != \"cpu\") {", compared));
+  const auto may_name_one = [](const std::string& line) {
+    constexpr const char* kNames[] = {"\"cpu", "\"cuda", "\"emulated"};
+    return std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](const char* one) { return line.find(one) != std::string::npos; });
+  };
   int seen = 0;
   for (const char* top : {"base", "generator", "db", "runtime", "dropin", "tuner", "tools", "examples"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FOURTUNE_SOURCE_DIR) / top)) {
@@ -231,7 +237,7 @@ TEST(Layers, NobodyComparesTheNameOfABackend) {
       ++seen;
       std::istringstream text(read_text(entry.path()));
       for (std::string line; std::getline(text, line);)
-        EXPECT_FALSE(std::regex_search(line, compared)) << entry.path() << ": " << line;
+        EXPECT_FALSE(may_name_one(line) && std::regex_search(line, compared)) << entry.path() << ": " << line;
     }
   EXPECT_GT(seen, 300);
 }

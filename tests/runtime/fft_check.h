@@ -7,7 +7,6 @@
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "base/layout.h"
 #include "runtime/backends/cpu/fft/fft.h"
 #include "runtime/backends/families.h"
+#include "tests/support/direct_dft.h"
 
 namespace fourtune::runtime::cpu::fft_check {
 
@@ -22,7 +22,7 @@ using generator::FftFamily;
 using generator::Plan;
 using generator::Rigor;
 using Long = long double;
-using LongComplex = std::complex<Long>;
+using test::LongComplex;
 
 inline std::int64_t volume(const Sizes& n) { return n[0] * n[1] * n[2] * n[3]; }
 
@@ -30,17 +30,10 @@ inline std::int64_t volume(const Sizes& n) { return n[0] * n[1] * n[2] * n[3]; }
 inline std::vector<LongComplex> direct_dft(std::vector<LongComplex> data, const Sizes& n, int sign) {
   std::int64_t stride = 1;
   for (int d = 0; d < most_dimensions; stride *= n[d++]) {
-    std::vector<LongComplex> root(n[d]), line(n[d]);
-    for (std::int64_t j = 0; j < n[d]; ++j)
-      root[j] =
-          std::polar(Long(1), sign * 2 * std::numbers::pi_v<Long> * static_cast<Long>(j) / static_cast<Long>(n[d]));
+    if (n[d] == 1) continue;
     for (std::int64_t start = 0; start < volume(n); ++start) {
       if (start / stride % n[d] != 0) continue;
-      for (std::int64_t k = 0; k < n[d]; ++k) {
-        LongComplex sum = 0;
-        for (std::int64_t j = 0; j < n[d]; ++j) sum += root[j * k % n[d]] * data[start + j * stride];
-        line[k] = sum;
-      }
+      const auto line = test::direct_dft(&data[start], n[d], stride, sign);
       for (std::int64_t k = 0; k < n[d]; ++k) data[start + k * stride] = line[k];
     }
   }
@@ -67,8 +60,10 @@ inline Side output_side(const Problem& p) {
 
 template <class T>
 std::vector<LongComplex> read(const Side& side, const std::vector<T>& array, std::int64_t b) {
+  const std::int64_t elements = volume(side.sizes);
   std::vector<LongComplex> values;
-  for (std::int64_t element = 0; element < volume(side.sizes); ++element) {
+  values.reserve(static_cast<std::size_t>(elements));
+  for (std::int64_t element = 0; element < elements; ++element) {
     const std::int64_t i = side.at(element, b);
     values.push_back(side.real ? LongComplex(array[i]) : LongComplex(array[2 * i], array[2 * i + 1]));
   }
@@ -154,9 +149,10 @@ void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int
   } else {
     EXPECT_EQ(forth, y) << "input of the adjoint changed";
   }
+  const auto x_array = shifted(x), y_array = shifted(y), ax_array = shifted(output), aty_array = shifted(back);
   for (std::int64_t b = 0; b < p.batch; ++b) {
-    const auto xs = read(in, shifted(x), b), ys = read(out, shifted(y), b);
-    const auto ax = read(out, shifted(output), b), aty = read(in, shifted(back), b);
+    const auto xs = read(in, x_array, b), ys = read(out, y_array, b);
+    const auto ax = read(out, ax_array, b), aty = read(in, aty_array, b);
     const auto reference = expected(p, xs);
     EXPECT_LE(distance(ax, reference), tolerance<T>(p) * norm(reference)) << "transform " << b;
     EXPECT_NEAR(inner(ys, ax), inner(aty, xs), 4 * tolerance<T>(p) * norm(ys) * norm(ax))

@@ -4,41 +4,20 @@
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <numbers>
 #include <vector>
 
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/fft.h"
 #include "runtime/backends/cpu/fft/lines.h"
 #include "tests/runtime/random_values.h"
+#include "tests/support/direct_dft.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
 
 using Long = long double;
-using LongComplex = std::complex<Long>;
-
-std::vector<LongComplex> roots(std::int64_t n, int sign) {
-  std::vector<LongComplex> root;
-  for (std::int64_t j = 0; j < n; ++j)
-    root.push_back(
-        std::polar(Long(1), sign * 2 * std::numbers::pi_v<Long> * static_cast<Long>(j) / static_cast<Long>(n)));
-  return root;
-}
-
-// Position k of the transform, by a direct sum.
-template <class V>
-LongComplex direct(const std::vector<V>& in, const std::vector<LongComplex>& root, std::int64_t k) {
-  const auto n = static_cast<std::int64_t>(in.size());
-  LongComplex sum = 0;
-  std::int64_t at = 0;
-  for (std::int64_t j = 0; j < n; ++j) {
-    sum += root[static_cast<std::size_t>(at)] * LongComplex(in[static_cast<std::size_t>(j)]);
-    at += k;
-    if (at >= n) at -= n;
-  }
-  return sum;
-}
+using test::direct_dft;
+using test::LongComplex;
 
 // A bound of the largest error, for values of about the square root of n.
 template <class T>
@@ -69,13 +48,12 @@ void check_complex(std::int64_t n, int sign) {
     lines->load(work.as<void>(), in.data() + 2 * l, {5, 2, count}, {0, n}, nullptr);
     lines->store(lines->transform(work.as<void>(), count), out.data() + l * n, {1, n, count}, {0, n}, nullptr);
   }
-  const auto root = roots(n, sign);
   for (int l = 0; l < 2; ++l) {
-    std::vector<std::complex<T>> line;
-    for (std::int64_t j = 0; j < n; ++j) line.push_back(in[static_cast<std::size_t>(5 * j + 2 * l)]);
+    const auto direct = direct_dft(in.data() + 2 * l, n, 5, sign);
     Long worst = 0;
     for (std::int64_t k = 0; k < n; ++k)
-      worst = std::max(worst, std::abs(direct(line, root, k) - LongComplex(out[static_cast<std::size_t>(l * n + k)])));
+      worst = std::max(
+          worst, std::abs(direct[static_cast<std::size_t>(k)] - LongComplex(out[static_cast<std::size_t>(l * n + k)])));
     EXPECT_LE(worst, allowed<T>(n)) << "line " << l;
   }
   for (std::int64_t i = 2 * n; i < 3 * n; ++i) ASSERT_EQ(out[static_cast<std::size_t>(i)], std::complex<T>(77, 77));
@@ -94,14 +72,14 @@ void check_real(std::int64_t n) {
   for (const bool conjugate : {false, true}) {
     forward->load_real(work.as<void>(), in.data(), {3, 1, 1});
     forward->store_half(forward->transform(work.as<void>(), 1), spectrum.data(), {2, 1, 1}, T(2), conjugate);
-    std::vector<Long> line;
+    std::vector<std::complex<T>> line;
     for (std::int64_t j = 0; j < n; ++j) line.push_back(in[static_cast<std::size_t>(3 * j)]);
-    const auto root = roots(n, conjugate ? 1 : -1);
+    const auto direct = direct_dft(line.data(), n, 1, conjugate ? 1 : -1);
     Long worst = 0;
     for (std::int64_t k = 0; k < half; ++k) {
       const Long weight = k == 0 || 2 * k == n ? 1 : 2;
-      worst = std::max(
-          worst, std::abs(weight * direct(line, root, k) - LongComplex(spectrum[static_cast<std::size_t>(2 * k)])));
+      worst = std::max(worst, std::abs(weight * direct[static_cast<std::size_t>(k)] -
+                                       LongComplex(spectrum[static_cast<std::size_t>(2 * k)])));
       EXPECT_EQ(spectrum[static_cast<std::size_t>(2 * k + 1)], std::complex<T>(77, 77)) << "a gap";
     }
     EXPECT_LE(worst, 2 * allowed<T>(n));
@@ -125,10 +103,11 @@ void check_real(std::int64_t n) {
         full[static_cast<std::size_t>(n - k)] = std::conj(v) * Long(0.5);
       }
     }
-    const auto root = roots(n, 1);
+    const auto direct = direct_dft(full.data(), n, 1, 1);
     Long worst = 0;
     for (std::int64_t j = 0; j < n; ++j) {
-      worst = std::max(worst, std::abs(direct(full, root, j).real() - out[static_cast<std::size_t>(2 * j)]));
+      worst =
+          std::max(worst, std::abs(direct[static_cast<std::size_t>(j)].real() - out[static_cast<std::size_t>(2 * j)]));
       EXPECT_EQ(out[static_cast<std::size_t>(2 * j + 1)], T(77)) << "a gap";
     }
     EXPECT_LE(worst, allowed<T>(n));
@@ -186,9 +165,12 @@ void check_long(std::int64_t n, bool long_transform) {
     lines->load(work.as<void>(), in.data(), {1, n, 1}, {0, n}, nullptr);
     lines->store(lines->transform(work.as<void>(), 1), out.data(), {1, n, 1}, {0, n}, nullptr);
   }
-  const auto root = roots(n, -1);
-  for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 3, n / 2, n - 1, 7 * n / 11})
-    EXPECT_LE(std::abs(direct(in, root, k) - LongComplex(out[static_cast<std::size_t>(k)])), allowed<T>(n)) << k;
+  const LongComplex* const root = test::roots(n).data();
+  for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 3, n / 2, 7 * n / 11}) {
+    const auto [opposite, direct] = test::direct_sums(root, n, k, in.data(), 1);
+    EXPECT_LE(std::abs(direct - LongComplex(out[static_cast<std::size_t>(k)])), allowed<T>(n)) << k;
+    EXPECT_LE(std::abs(opposite - LongComplex(out[static_cast<std::size_t>((n - k) % n)])), allowed<T>(n)) << n - k;
+  }
   Long before = 0, after = 0;
   for (const auto& v : in) before += std::norm(LongComplex(v));
   for (const auto& v : out) after += std::norm(LongComplex(v));

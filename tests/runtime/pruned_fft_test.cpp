@@ -7,11 +7,13 @@
 #include <numbers>
 #include <random>
 
+#include "tests/support/direct_dft.h"
+
 namespace fourtune::runtime::cpu {
 namespace {
 
 using Long = long double;
-using LongComplex = std::complex<Long>;
+using test::LongComplex;
 using Extent = std::array<std::int64_t, 3>;
 
 struct Case {
@@ -75,18 +77,15 @@ std::vector<LongComplex> direct(const PrunedFftSpec& spec, std::vector<LongCompl
     next[d] = truncate ? spec.modes[d] : spec.grid.fine[d];
     const std::int64_t below = d == 0 ? 1 : d == 1 ? size[0] : size[0] * size[1];
     const std::int64_t above = size[0] * size[1] * size[2] / below / size[d], fine = length_of(spec, d);
-    std::vector<LongComplex> result(next[0] * next[1] * next[2]), root(fine);
-    for (std::int64_t j = 0; j < fine; ++j)
-      root[j] = std::polar(Long(1),
-                           spec.sign * 2 * std::numbers::pi_v<Long> * static_cast<Long>(j) / static_cast<Long>(fine));
+    std::vector<LongComplex> result(next[0] * next[1] * next[2]);
+    const std::vector<LongComplex>& root = test::roots(fine);
     for (std::int64_t i = 0; i < next[d]; ++i)
       for (std::int64_t j = 0; j < size[d]; ++j) {
         const std::int64_t k = frequency(spec, d, truncate ? i : j), cell = position(spec, d, truncate ? j : i);
-        const LongComplex f = root[((k * cell) % fine + fine) % fine] *
+        const LongComplex f = root[((spec.sign * k * cell) % fine + fine) % fine] *
                               (spec.factors[d].empty() ? Long(1) : Long(spec.factors[d][std::abs(k)]));
         for (std::int64_t a = 0; a < above; ++a)
-          for (std::int64_t b = 0; b < below; ++b)
-            result[(a * next[d] + i) * below + b] += f * data[(a * size[d] + j) * below + b];
+          test::add_product(&result[(a * next[d] + i) * below], f, &data[(a * size[d] + j) * below], below);
       }
     data = std::move(result);
     size = next;
