@@ -1,4 +1,6 @@
 // libcufinufft without a GPU: statuses and options, with a driver that only counts.
+#include <malloc.h>
+
 #include <cstdlib>
 
 #include "tests/dropin/library.h"
@@ -149,6 +151,12 @@ TEST(Cufinufft, WhatIsKeptIsAShareOfTheDevicesMemory) {
   EXPECT_LE(arrays_kept(1, kTooMuch), 0);
 }
 
+// What this process and its libraries have allocated and not freed.
+long allocated_bytes() {
+  const struct mallinfo2 all = ::mallinfo2();
+  return static_cast<long>(all.uordblks + all.hblkhd);
+}
+
 TEST(Cufinufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer holds freed memory back";
@@ -165,10 +173,12 @@ TEST(Cufinufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
   };
   // FOURTUNE_PLAN_CYCLES=100000 takes a minute and more.
   const char* const cycles = std::getenv("FOURTUNE_PLAN_CYCLES");
-  make(2000);
-  const long before = resident_pages();
-  make(cycles ? std::atoi(cycles) : 10000);
+  const int plans = cycles ? std::atoi(cycles) : 4000;
+  make(1000);
+  const long before = resident_pages(), allocated = allocated_bytes();
+  make(plans);
   EXPECT_LT(resident_pages() - before, 100) << "pages";
+  EXPECT_LT(allocated_bytes() - allocated, plans) << "less than the smallest block for each plan";
 }
 
 TEST(Cufinufft, ADeviceThatDoesNotExistIsAFailureOfTheGpu) {

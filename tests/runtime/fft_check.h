@@ -60,8 +60,10 @@ inline Side output_side(const Problem& p) {
 
 template <class T>
 std::vector<LongComplex> read(const Side& side, const std::vector<T>& array, std::int64_t b) {
+  const std::int64_t elements = volume(side.sizes);
   std::vector<LongComplex> values;
-  for (std::int64_t element = 0; element < volume(side.sizes); ++element) {
+  values.reserve(static_cast<std::size_t>(elements));
+  for (std::int64_t element = 0; element < elements; ++element) {
     const std::int64_t i = side.at(element, b);
     values.push_back(side.real ? LongComplex(array[i]) : LongComplex(array[2 * i], array[2 * i + 1]));
   }
@@ -147,9 +149,10 @@ void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int
   } else {
     EXPECT_EQ(forth, y) << "input of the adjoint changed";
   }
+  const auto x_array = shifted(x), y_array = shifted(y), ax_array = shifted(output), aty_array = shifted(back);
   for (std::int64_t b = 0; b < p.batch; ++b) {
-    const auto xs = read(in, shifted(x), b), ys = read(out, shifted(y), b);
-    const auto ax = read(out, shifted(output), b), aty = read(in, shifted(back), b);
+    const auto xs = read(in, x_array, b), ys = read(out, y_array, b);
+    const auto ax = read(out, ax_array, b), aty = read(in, aty_array, b);
     const auto reference = expected(p, xs);
     EXPECT_LE(distance(ax, reference), tolerance<T>(p) * norm(reference)) << "transform " << b;
     EXPECT_NEAR(inner(ys, ax), inner(aty, xs), 4 * tolerance<T>(p) * norm(ys) * norm(ax))
