@@ -98,7 +98,8 @@ TEST(GridderPromises, CrowdedPointsAreSpreadByPrivateTilesWhateverTheFamily) {
   }
 }
 
-// Most points of this list lie alone, which would take all of them straight to the grid; the crowd's sums must be short.
+// Most points of this list lie alone, which would take all of them straight to the grid; the crowd's sums must be
+// short.
 TEST(GridderPromises, ACrowdAmongScatteredPointsKeepsItsPrivateTile) {
   const std::int64_t crowd = 2000, others = 2000;
   Points<float> mixed, alone;

@@ -64,8 +64,8 @@ void allow_only(int processor) {
   EXPECT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-// A worker that starts on its caller's processor moves, and is confined to none; the caller's own processors stay as they
-// are.
+// A worker that starts on its caller's processor moves, and is confined to none; the caller's own processors stay as
+// they are.
 TEST(Team, WorkersLeaveTheirCallersProcessor) {
   const std::set<int> all = allowed_processors();
   if (all.size() < 2) GTEST_SKIP() << "one processor";

@@ -203,7 +203,8 @@ void keep_apart(const Loop& loop) {
   if (sched_getaffinity(loop.thread(), sizeof all, &all) != 0) return;
   cpu_set_t others = all;
   CPU_CLR(loop.processor(), &others);
-  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof all, &all);
+  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 void Worker::work() {

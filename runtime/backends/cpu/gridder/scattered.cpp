@@ -1,6 +1,6 @@
 // Points of which tiles have too few for private copies go straight to and from the grid, in sorted order and in blocks
-// that span tiles. Threads share the transforms of a batch or, of a single transform, the points: where two of them meet
-// in the grid, one spreads into a band apart. So nothing is locked.
+// that span tiles. Threads share the transforms of a batch or, of a single transform, the points: where two of them
+// meet in the grid, one spreads into a band apart. So nothing is locked.
 #include <algorithm>
 #include <cstring>
 #include <vector>
