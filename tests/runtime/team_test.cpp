@@ -64,7 +64,8 @@ void allow_only(int processor) {
   EXPECT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-// A worker that starts on its caller's processor moves; the caller's own processors stay as they are.
+// A worker that starts on its caller's processor moves, and is confined to none; the caller's own processors stay as
+// they are.
 TEST(Team, WorkersLeaveTheirCallersProcessor) {
   const std::set<int> all = allowed_processors();
   if (all.size() < 2) GTEST_SKIP() << "one processor";
@@ -90,8 +91,8 @@ TEST(Team, WorkersLeaveTheirCallersProcessor) {
     loop([&] { worker_may = allowed_processors(); });
   }
   EXPECT_EQ(allowed_processors(), all) << "of the caller";
-  EXPECT_FALSE(worker_may.contains(ours)) << "the worker never left processor " << ours;
-  for (const int processor : worker_may) EXPECT_TRUE(all.contains(processor)) << processor;
+  // On all of them, as its caller may wake where the worker went, and the worker has to run elsewhere then.
+  EXPECT_EQ(worker_may, all) << "the worker never left processor " << ours << ", or is confined";
 }
 
 // ThreadSanitizer does not support threads of forked children.

@@ -312,8 +312,8 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
 
 // Whether an untuned plan may process more transforms together than there are threads. Their windows in a tile must fit
 // the second-level cache. Together their grids may take twice the second-level caches of all threads, as far as that is
-// a small part of the last-level cache: on an AMD EPYC, 2 threads with 1 MiB each and 32 MiB together, larger chunks take
-// 0.8 to 0.95 of the time up to 4 MB, and up to 2.5 times as long beyond 8 MB.
+// a small part of the last-level cache: on an AMD EPYC, 2 threads with 1 MiB each and 32 MiB together, larger chunks
+// take 0.8 to 0.95 of the time up to 4 MB, and up to 2.5 times as long beyond 8 MB.
 bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const double value = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
   double tile = value, grid = value;

@@ -131,7 +131,8 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   const SpreadFamily family = plan.cpu().spread.family;
   double direct = point * (problem.dim == 3 ? kDirectInSpace : spreads ? kDirectSpread : kDirectInterp);
   if (problem.dim > 1 && counts.cells * 64 / lanes(problem) <= kDirectBytes) {
-    const double touched = 1 + (plan.window.width - 1) / lanes(problem) + (spreads ? kMoreLinesSpread : kMoreLinesInterp);
+    const double touched =
+        1 + (plan.window.width - 1) / lanes(problem) + (spreads ? kMoreLinesSpread : kMoreLinesInterp);
     direct = evaluate + counts.rows * touched * row_line * slow.near;
   }
   const bool raw = is_raw(plan, problem, counts.cells);

@@ -195,13 +195,16 @@ class Loop {
 
 // If a caller and its worker share a processor, they take turns instead of running in parallel, and the system leaves
 // them there while other work keeps the remaining processors busy. So the worker moves to another processor, among
-// those that its caller may use.
+// those that its caller may use. Then it may run on all of these again: its caller may wake elsewhere, and a worker
+// that is confined to that processor would wait there until its caller's time slice ends, beside an idle one.
 void keep_apart(const Loop& loop) {
   if (sched_getcpu() != loop.processor()) return;
-  cpu_set_t allowed;
-  if (sched_getaffinity(loop.thread(), sizeof allowed, &allowed) != 0) return;
-  CPU_CLR(loop.processor(), &allowed);
-  if (CPU_COUNT(&allowed) > 0) sched_setaffinity(0, sizeof allowed, &allowed);
+  cpu_set_t all;
+  if (sched_getaffinity(loop.thread(), sizeof all, &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(loop.processor(), &others);
+  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 void Worker::work() {

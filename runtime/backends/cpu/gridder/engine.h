@@ -77,7 +77,7 @@ struct Engine {
   // Where most points are scattered: the first interp unit of every block of kBlockPoints grouped positions; else
   // empty.
   std::vector<std::int32_t> block_unit;
-  Buffer<std::complex<T>> partial;       // grids of further threads (scattered.cpp)
+  Buffer<std::complex<T>> partial;       // bands or grids of further threads (scattered.cpp)
   std::vector<Workspace<T>> workspaces;  // one per worker that a loop may have
 
   int workers() const { return static_cast<int>(workspaces.size()); }
@@ -176,7 +176,7 @@ void interpolate_block(const Engine<T>& engine, const PointBlock<T>& block, cons
 // Scattered points, of which tiles have too few for private copies, and raw ones (scattered.cpp); the grid has a halo.
 // Whether so many transforms can be spread so.
 template <class T>
-bool may_spread_scattered(const Engine<T>& engine, std::int64_t count);
+bool may_spread_scattered(Engine<T>& engine, std::int64_t count);
 template <class T>
 void spread_scattered(Engine<T>& engine, const Batch<T>& batch);  // zeroes the grids first
 template <class T>

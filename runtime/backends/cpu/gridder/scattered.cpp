@@ -1,8 +1,9 @@
 // Points of which tiles have too few for private copies go straight to and from the grid, in sorted order and in blocks
-// that span tiles. Threads share the transforms of a batch or, of a single transform, the points: then each spreads
-// into a separate grid. So nothing is locked.
+// that span tiles. Threads share the transforms of a batch or, of a single transform, the points: where two of them
+// meet in the grid, one spreads into a band apart. So nothing is locked.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "generator/plan/private_tile.h"
 #include "runtime/backends/cpu/base/team.h"
@@ -29,7 +30,7 @@ class Scattered {
 
   void spread() {
     const int workers = e_.workers();
-    if (workers > 1 && batch_.count == 1 && is_long() && may_share(e_) && !e_.spec.deterministic)
+    if (workers > 1 && batch_.count == 1 && is_long() && may_share() && !e_.spec.deterministic)
       return spread_in_parts();
     const std::int64_t shares = std::min<std::int64_t>(is_long() ? workers : 1, batch_.count);
     parallel_for(workers, shares, [&](std::int64_t s, int worker) {
@@ -60,8 +61,12 @@ class Scattered {
         4);
   }
 
-  // Whether a single transform can be shared: other threads' grids must not take much memory.
-  static bool may_share(const Engine<T>& e) { return e.raw || partial_bytes(e, e.workers()) <= kPartialBytes; }
+  // Whether a single transform can be shared: other threads' bands must not take much memory.
+  bool may_share() const {
+    if (e_.raw || partial_bytes(e_, e_.workers()) <= kPartialBytes) return true;
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(std::complex<T>));
+    return apart_elements(parts_of(e_.workers())) * kBytes <= kPartialBytes;
+  }
   static std::int64_t partial_bytes(const Engine<T>& e, std::int64_t workers) {
     return (workers - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>));
   }
@@ -69,8 +74,9 @@ class Scattered {
  private:
   std::int64_t blocks() const { return (e_.points.size() + kBlockPoints - 1) / kBlockPoints; }
   std::complex<T>* grid(std::int64_t b) const { return batch_.grids + b * batch_.grid_distance; }
-  void clear(std::complex<T>* grid) const {
-    std::memset(static_cast<void*>(grid), 0, static_cast<std::size_t>(e_.spec.grid.elements) * sizeof *grid);
+  void clear(std::complex<T>* grid) const { clear_elements(grid, e_.spec.grid.elements); }
+  static void clear_elements(std::complex<T>* first, std::int64_t n) {
+    if (n > 0) std::memset(static_cast<void*>(first), 0, static_cast<std::size_t>(n) * sizeof *first);
   }
   bool is_far() const {
     return e_.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>)) > kFarGridBytes;
@@ -92,21 +98,82 @@ class Scattered {
     return static_cast<double>(batch_.count * e_.points.size()) * (40 + 2 * lines) > kWorthThreads;
   }
 
-  // The first part goes to the grid, the others to separate grids that are added to it.
+  // One thread's blocks. Sorted points follow the layers (rows in 2D, planes in 3D) of the grid, so parts meet in a few
+  // layers only: the blocks before `direct` reach layers of the part before, and go to a band of layers apart, which is
+  // added to the grid when all are done. Unsorted points have a band of all layers.
+  struct Part {
+    Share blocks;
+    std::int64_t direct;  // blocks from here on go straight to the grid
+    Share own;            // layers that this part clears, in which its direct blocks and those of no other end
+    Share band;           // layers
+    std::complex<T>* apart;
+  };
+  std::int64_t layer_elements() const { return e_.spec.grid.stride[e_.tiling.dim - 1]; }
+  std::int64_t layers() const {
+    const int d = e_.tiling.dim - 1;
+    return e_.tiling.dim == 1 ? e_.spec.grid.elements : e_.spec.grid.fine[d] + e_.spec.grid.halo[d];
+  }
+  // The layers that windows of a block may reach.
+  Share reach(std::int64_t block) const {
+    if (e_.raw || e_.tiling.dim == 1) return {0, layers()};
+    const int d = e_.tiling.dim - 1;
+    const std::int64_t last_point = std::min((block + 1) * kBlockPoints, e_.points.size()) - 1;
+    const Subproblem* first = e_.interp_units.data() + e_.block_unit[block];
+    const Subproblem* last = first;
+    while (last_point >= last->end) ++last;
+    const std::int64_t side = e_.tiling.tile[d];
+    return {e_.tiling.position(first->tile)[d] * side,
+            std::min(layers(), (e_.tiling.position(last->tile)[d] + 1) * side + e_.tiling.width - 1)};
+  }
+  std::vector<Part> parts_of(std::int64_t count) const {
+    std::vector<Part> parts;
+    std::int64_t taken = 0;  // layers that the parts so far reach
+    for (std::int64_t p = 0; p < count; ++p) {
+      const Share mine = share_of(blocks(), p, count);
+      Part part{mine, mine.begin, {taken, layers()}, {0, 0}, nullptr};
+      if (mine.begin < mine.end) {
+        while (part.direct < mine.end && reach(part.direct).begin < taken) ++part.direct;
+        if (part.direct > mine.begin) part.band = {reach(mine.begin).begin, reach(part.direct - 1).end};
+        if (part.direct < mine.end) taken = std::max(taken, reach(mine.end - 1).end);
+      }
+      if (!parts.empty()) parts.back().own.end = part.own.begin;
+      parts.push_back(part);
+    }
+    return parts;
+  }
+
+  std::int64_t apart_elements(const std::vector<Part>& parts) const {
+    std::int64_t sum = 0;
+    for (const Part& part : parts) sum += (part.band.end - part.band.begin) * layer_elements();
+    return sum;
+  }
+
   void spread_in_parts() {
-    const std::int64_t elements = e_.spec.grid.elements, parts = e_.workers();
-    e_.partial.resize((parts - 1) * elements);
-    parallel_for(e_.workers(), parts, [&](std::int64_t p, int worker) {
-      std::complex<T>* const to = p == 0 ? batch_.grids : e_.partial.data() + (p - 1) * elements;
-      clear(to);
-      spread_blocks(share_of(blocks(), p, parts), {0, 1}, to, e_.workspaces[worker]);
+    const std::int64_t layer = layer_elements();
+    std::vector<Part> parts = parts_of(e_.workers());
+    e_.partial.resize(apart_elements(parts));
+    std::int64_t apart = 0;
+    for (Part& part : parts) {
+      part.apart = e_.partial.data() + apart;
+      apart += (part.band.end - part.band.begin) * layer;
+    }
+    const auto count = static_cast<std::int64_t>(parts.size());
+    parallel_for(e_.workers(), count, [&](std::int64_t p, int worker) {
+      const Part& part = parts[p];
+      const std::int64_t end = p + 1 == count ? e_.spec.grid.elements : part.own.end * layer;
+      clear_elements(batch_.grids + part.own.begin * layer, end - part.own.begin * layer);
+      clear_elements(part.apart, (part.band.end - part.band.begin) * layer);
+      spread_blocks({part.blocks.begin, part.direct}, {0, 1}, part.apart, e_.workspaces[worker],
+                    part.band.begin * layer);
+      spread_blocks({part.direct, part.blocks.end}, {0, 1}, batch_.grids, e_.workspaces[worker]);
     });
-    parallel_for(e_.workers(), parts, [&](std::int64_t share) {
-      const Share mine = share_of(2 * elements, share, parts);
-      T* const to = reinterpret_cast<T*>(batch_.grids);
-      for (std::int64_t p = 1; p < parts; ++p) {
-        const T* const from = reinterpret_cast<const T*>(e_.partial.data() + (p - 1) * elements);
-        for (std::int64_t i = mine.begin; i < mine.end; ++i) to[i] += from[i];
+    parallel_for(e_.workers(), count, [&](std::int64_t share) {
+      const Share mine = share_of(layers(), share, count);
+      for (const Part& part : parts) {
+        const std::int64_t begin = std::max(mine.begin, part.band.begin), end = std::min(mine.end, part.band.end);
+        T* const to = reinterpret_cast<T*>(batch_.grids + begin * layer);
+        const T* const from = reinterpret_cast<const T*>(part.apart + (begin - part.band.begin) * layer);
+        for (std::int64_t i = 0; i < 2 * (end - begin) * layer; ++i) to[i] += from[i];
       }
     });
     fold_halo(e_.spec.grid, e_.tiling.width - 1, e_.workers(), batch_.grids);
@@ -164,8 +231,9 @@ class Scattered {
     return e_.raw ? first + j : block.index[j];
   }
 
-  // grids: that of transform 0.
-  void spread_blocks(Share blocks, Share transforms, std::complex<T>* grids, Workspace<T>& work) const {
+  // grids: that of transform 0, from its element number `first_element` on.
+  void spread_blocks(Share blocks, Share transforms, std::complex<T>* grids, Workspace<T>& work,
+                     std::int64_t first_element = 0) const {
     const GridShape& g = e_.spec.grid;
     each(blocks, transforms, generator::prefetch_distance(e_.spec.spread), work,
          [&](const PointBlock<T>& block, std::int64_t first, std::int64_t b) {
@@ -179,7 +247,9 @@ class Scattered {
              }
              values = work.values;
            }
-           e_.kernels.spread_points(block.weights, tiling_, values, block.element, g.stride[1], g.stride[2],
+           std::int64_t element[kBlockPoints];
+           for (int j = 0; j < block.weights.n; ++j) element[j] = block.element[j] - first_element;
+           e_.kernels.spread_points(block.weights, tiling_, values, element, g.stride[1], g.stride[2],
                                     reinterpret_cast<T*>(grids + b * batch_.grid_distance));
          });
   }
@@ -208,9 +278,9 @@ class Scattered {
 }  // namespace
 
 template <class T>
-bool may_spread_scattered(const Engine<T>& engine, std::int64_t count) {
+bool may_spread_scattered(Engine<T>& engine, std::int64_t count) {
   if (engine.points.order() == PointOrder::raw) return true;
-  return !engine.block_unit.empty() && (count >= engine.workers() || Scattered<T>::may_share(engine));
+  return !engine.block_unit.empty() && (count >= engine.workers() || Scattered<T>(engine, {}).may_share());
 }
 template <class T>
 bool may_stay_raw(const Engine<T>& engine) {
@@ -231,8 +301,8 @@ void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch) {
   Scattered<T>(engine, batch).interpolate();
 }
 
-template bool may_spread_scattered<float>(const Engine<float>&, std::int64_t);
-template bool may_spread_scattered<double>(const Engine<double>&, std::int64_t);
+template bool may_spread_scattered<float>(Engine<float>&, std::int64_t);
+template bool may_spread_scattered<double>(Engine<double>&, std::int64_t);
 template bool may_stay_raw<float>(const Engine<float>&);
 template bool may_stay_raw<double>(const Engine<double>&);
 template std::int64_t most_partial_bytes<float>(const Engine<float>&);

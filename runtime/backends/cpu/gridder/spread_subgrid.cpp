@@ -19,8 +19,8 @@ class SubgridSpreader {
     for (int c = 0; c < colours; ++c) {
       const std::int64_t begin = coloured ? e_.colour_start[c] : 0;
       const std::int64_t end = coloured ? e_.colour_start[c + 1] : static_cast<std::int64_t>(e_.spread_units.size());
-      // Subproblems of a colour are handed out in order, so the part that a later part waits for has always been started
-      // already. With locks, threads start far from each other, as neighbours wait for each other.
+      // Subproblems of a colour are handed out in order, so the part that a later part waits for has always been
+      // started already. With locks, threads start far from each other, as neighbours wait for each other.
       const auto one = [&](std::int64_t u, int worker) {
         subproblem(e_.spread_units[begin + u], coloured ? &e_.turns[begin + u] : nullptr, e_.workspaces[worker]);
       };
