@@ -22,6 +22,10 @@ namespace {
 // cache instead of being located twice. For more, fresh pages would cost as much as that.
 constexpr std::int64_t kKeptPoints = 65536;
 
+// A thread takes part for at least so many points. They take it 30 us, about as long as it may take a thread of a virtual
+// machine to begin (two of an AMD EPYC).
+constexpr std::int64_t kPointsOfThread = 10240;
+
 // The points of a thread: whole chunks, each of which one thread locates and places.
 Share points_of(std::int64_t m, std::int64_t thread, std::int64_t threads) {
   const Share chunks = share_of((m + kChunk - 1) / kChunk, thread, threads);
@@ -352,7 +356,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   order_ = order;
   kernels_ = &kernels;
   prepare(map, tiling, grouping.local, grouping.fraction);
-  const int threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, grouping.threads));
+  const int threads = static_cast<int>(std::clamp<std::int64_t>(m / kPointsOfThread, 1, grouping.threads));
   if (order == PointOrder::raw) return copy_raw(points, m < kKeptPoints ? 1 : threads);
   records_.resize(m * form_.words + kRecordSlack);
   std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);
