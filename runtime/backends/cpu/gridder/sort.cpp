@@ -22,8 +22,8 @@ namespace {
 // cache instead of being located twice. For more, fresh pages would cost as much as that.
 constexpr std::int64_t kKeptPoints = 65536;
 
-// A thread takes part for at least so many points. They take it 30 us, about as long as it may take a thread of a virtual
-// machine to begin (two of an AMD EPYC).
+// A thread takes part for at least so many points. They take it 30 us, about as long as it may take a thread of a
+// virtual machine to begin (two of an AMD EPYC).
 constexpr std::int64_t kPointsOfThread = 10240;
 
 // The points of a thread: whole chunks, each of which one thread locates and places.
