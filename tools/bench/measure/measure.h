@@ -62,8 +62,8 @@ struct ProblemResult {
 };
 
 // Returns when no other thread of this process computes, or after 60 ms: threads of a library may wait awake for
-// milliseconds after a call, as those of libgomp do, and would take a core from the contender that comes next. computed()
-// is the processor time of the process so far, and nap() sleeps for 2 ms.
+// milliseconds after a call, as those of libgomp do, and would take a core from the contender that comes next.
+// computed() is the processor time of the process so far, and nap() sleeps for 2 ms.
 void until_idle(const std::function<std::chrono::nanoseconds()>& computed, const std::function<void()>& nap);
 void until_idle();
 

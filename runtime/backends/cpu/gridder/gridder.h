@@ -78,8 +78,9 @@ class Gridder {
   virtual ~Gridder() = default;
   // Locates and sorts m points; y and z are null beyond dim. The arrays may be freed afterwards. Throws
   // Error{invalid_point} that names the first index that is NaN or infinite, and its dimension, and Error{internal} for
-  // a point whose tile is not in the layers of the grid. Meanwhile it may overwrite the `lent` memory, which begins at a
-  // cache line: grids, which nobody needs until points are set. With as much as the located points take, it is faster.
+  // a point whose tile is not in the layers of the grid. Meanwhile it may overwrite the `lent` memory, which begins at
+  // a cache line: grids, which nobody needs until points are set. With as much as the located points take, it is
+  // faster.
   virtual void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
                           std::span<std::byte> lent = {}) = 0;
 

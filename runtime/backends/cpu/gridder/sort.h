@@ -34,10 +34,10 @@ struct PointGrouping {
 template <class T>
 class PointStore {
  public:
-  // Makes two passes over the points, count and place, each in parallel over equal shares. As many as the lent memory has
-  // room for, and few points always, are located once and kept in between; both passes locate the others. The grouping
-  // does not depend on that, nor on the number of threads. Throws Error{invalid_point} with the first bad index and its
-  // dimension.
+  // Makes two passes over the points, count and place, each in parallel over equal shares. As many as the lent memory
+  // has room for, and few points always, are located once and kept in between; both passes locate the others. The
+  // grouping does not depend on that, nor on the number of threads. Throws Error{invalid_point} with the first bad
+  // index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
            const PointGrouping& grouping, const Kernels<T>& kernels);
 
