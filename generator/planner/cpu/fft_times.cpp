@@ -297,9 +297,11 @@ double library_ns(const Problem& problem, const Shape& s, const Team& team, cons
   if (team.threads == 1) return ns;
   // Its estimate for several threads takes up to ten times as long for odd real lengths of several dimensions.
   if (odd_real && problem.dim > 1) return kNever;
-  const double steps = s.batch >= team.threads ? 1 : problem.dim;
-  const double exchanged = steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
-  return price.shared * ns * team.all() + exchanged + team.meet * steps;
+  const bool apart = problem.dim == 1 || s.batch >= team.threads;
+  // c2r of several dimensions out of place destroys its input, which is therefore copied.
+  const bool copied = problem.fft_type == FftType::c2r && problem.dim > 1 && problem.place == Place::out;
+  return price.shared * ns / team.threads + (apart ? 0 : price.exchanged * exchanged_values(s, s.values)) +
+         team.meet * (copied ? 2 : 1);
 }
 
 }  // namespace
