@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -99,10 +100,19 @@ TEST(FftTimes, ThreadsShareALineWhoseFirstPassFillsTheirAreas) {
   EXPECT_GT(along("fft:type=c2c,n=9720,prec=f32", 2), along("fft:type=c2c,n=9720,prec=f32", 1)) << "an odd first pass";
 }
 
-// The same part of all of the work falls to the thread with most of it, however many lines a block of columns has.
-TEST(FftTimes, ThreadsHaveEqualPartsOfASmallPlanesColumns) {
-  const FftBoxes boxes = fft_boxes({2, {64, 64, 1, 1}, 1, 16, 8});
-  EXPECT_EQ(boxes.units, 4);
+// Threads that share a transform divide its columns by whole vectors, however many of these a block has.
+TEST(FftTimes, ThreadsDivideTheColumnsOfBoxesByVectors) {
+  int in_two_steps = 0;
+  for (const Sizes& sizes : {Sizes{20, 64}, Sizes{48, 128, 8}, Sizes{64, 32, 9}, Sizes{12, 196, 16}, Sizes{9, 256, 32}}) {
+    const FftBoxShape shape{sizes[2] > 1 ? 3 : 2, sizes, 1, 8, 16};
+    const FftBoxes boxes = fft_boxes(shape);
+    if (boxes.split == 0 || boxes.split == shape.dim) continue;
+    std::int64_t first = 1, second = 1;
+    for (int d = 0; d < shape.dim; ++d) (d < boxes.split ? first : second) *= sizes[static_cast<std::size_t>(d)];
+    EXPECT_EQ(boxes.units, static_cast<double>(std::min((first + 7) / 8, (second + 7) / 8)));
+    ++in_two_steps;
+  }
+  EXPECT_GT(in_two_steps, 0);
 }
 
 TEST(UntunedFft, UsesThreadsOnlyWhereTheyPay) {
