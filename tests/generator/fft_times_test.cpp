@@ -103,7 +103,8 @@ TEST(FftTimes, ThreadsShareALineWhoseFirstPassFillsTheirAreas) {
 // Threads that share a transform divide its columns by whole vectors, however many of these a block has.
 TEST(FftTimes, ThreadsDivideTheColumnsOfBoxesByVectors) {
   int in_two_steps = 0;
-  for (const Sizes& sizes : {Sizes{20, 64}, Sizes{48, 128, 8}, Sizes{64, 32, 9}, Sizes{12, 196, 16}, Sizes{9, 256, 32}}) {
+  for (const Sizes& sizes :
+       {Sizes{20, 64}, Sizes{48, 128, 8}, Sizes{64, 32, 9}, Sizes{12, 196, 16}, Sizes{9, 256, 32}}) {
     const FftBoxShape shape{sizes[2] > 1 ? 3 : 2, sizes, 1, 8, 16};
     const FftBoxes boxes = fft_boxes(shape);
     if (boxes.split == 0 || boxes.split == shape.dim) continue;

@@ -122,7 +122,8 @@ void expect_shared_bits(std::int64_t n, std::mt19937_64& random) {
       const AlignedBytes all(shared.work_bytes());
       std::fill(out.begin(), out.end(), T(0));
       for (int part = areas; part-- > 0;) along_kernels<T>().first(shared, part, in.data(), all.template as<T>(), swap);
-      for (int area = areas; area-- > 0;) along_kernels<T>().later(shared, area, all.template as<T>(), out.data(), swap);
+      for (int area = areas; area-- > 0;)
+        along_kernels<T>().later(shared, area, all.template as<T>(), out.data(), swap);
       EXPECT_EQ(0, std::memcmp(whole.data(), out.data(), out.size() * sizeof(T))) << n << ", areas " << areas;
     }
   }

@@ -211,10 +211,9 @@ auto first_pass_of(int radix) {
 template <bool kSwap, class T>
 auto first_pass_part_of(int radix) {
   switch (radix) {
-#define FOURTUNE_CASE(R)                              \
-  case R:                                             \
-    if constexpr (R % (2 * kLanes<SquareTag<T> >) == 0) \
-      return &first_pass_part<R, kSwap, SquareTag<T>>; \
+#define FOURTUNE_CASE(R)                                                                                \
+  case R:                                                                                               \
+    if constexpr (R % (2 * kLanes<SquareTag<T>>) == 0) return &first_pass_part<R, kSwap, SquareTag<T>>; \
     break;
     FOURTUNE_FIRST_RADICES(FOURTUNE_CASE)
 #undef FOURTUNE_CASE
@@ -250,18 +249,18 @@ auto last_pass_of(int radix) {
 #undef FOURTUNE_RADICES
 #undef FOURTUNE_FIRST_RADICES
 
-// The widest vectors that the values done fill. Of two passes, the second one would wait for pairs of narrow vectors that
-// the first one has just written.
+// The widest vectors that the values done fill. Of two passes, the second one would wait for pairs of narrow vectors
+// that the first one has just written.
 template <class T>
 bool is_wide(const AlongPlan<T>& plan, std::int64_t done) {
-  return plan.passes.size() > 2 && done >= kLanes<hn::ScalableTag<T> >;
+  return plan.passes.size() > 2 && done >= kLanes<hn::ScalableTag<T>>;
 }
 // The last pass of an area: looked up once for all lines.
 template <bool kSwap, class T>
 struct LastPass {
   AlongRuns runs;
   std::int64_t step;
-  decltype(last_pass_of<kSwap, SquareTag<T> >(0)) run;
+  decltype(last_pass_of<kSwap, SquareTag<T>>(0)) run;
 };
 template <bool kSwap, class T>
 LastPass<kSwap, T> last_pass_of_plan(const AlongPlan<T>& plan) {
@@ -270,8 +269,8 @@ LastPass<kSwap, T> last_pass_of_plan(const AlongPlan<T>& plan) {
   const bool shared = plan.areas > 1;
   const AlongRuns runs{done, shared ? radix / plan.areas : done, shared ? radix : done};
   return {runs, last.done,
-          is_wide(plan, runs.run) ? last_pass_of<kSwap, hn::ScalableTag<T> >(last.radix)
-                                  : last_pass_of<kSwap, SquareTag<T> >(last.radix)};
+          is_wide(plan, runs.run) ? last_pass_of<kSwap, hn::ScalableTag<T>>(last.radix)
+                                  : last_pass_of<kSwap, SquareTag<T>>(last.radix)};
 }
 
 // All passes but the first of an area, whose values are in its first pair of planes. out: of the area's value 0.
@@ -282,8 +281,8 @@ HWY_INLINE void later_passes(const AlongPlan<T>& plan, const LastPass<kSwap, T>&
   for (std::size_t p = 1; p + 1 < plan.passes.size(); ++p) {
     const auto& pass = plan.passes[p];
     const std::int64_t done = plan.areas > 1 ? pass.done / plan.areas : pass.done;
-    const auto run = is_wide(plan, done) ? middle_pass_of<hn::ScalableTag<T> >(pass.radix)
-                                         : middle_pass_of<SquareTag<T> >(pass.radix);
+    const auto run =
+        is_wide(plan, done) ? middle_pass_of<hn::ScalableTag<T>>(pass.radix) : middle_pass_of<SquareTag<T>>(pass.radix);
     run(pass.rest, done, w + pass.twiddles, from, to, plan.plane);
     std::swap(from, to);
   }
