@@ -65,8 +65,8 @@ FftBoxes fft_boxes(const FftBoxShape& shape) {
       one.columns = lines * padded(static_cast<double>(first), shape.lanes);
       const double blocks = static_cast<double>(shape.batch) * std::ceil(static_cast<double>(first) / kLines);
       // Threads that share a transform have blocks of fewer lines, but of whole vectors.
-      one.units = std::min(one.units, static_cast<double>(shape.batch) * padded(static_cast<double>(first), shape.lanes) /
-                                          shape.lanes);
+      one.units = std::min(
+          one.units, static_cast<double>(shape.batch) * padded(static_cast<double>(first), shape.lanes) / shape.lanes);
       one.blocks += blocks;
       all += one.columns * (cost.columns + second_bits);
     }

@@ -21,8 +21,8 @@ inline constexpr DeviceRates reference_processor = [] {
   return rates;
 }();
 
-// An AMD EPYC (Zen 4) with AVX-512, two cores of a virtual machine that had nothing else to do: of the prices of FFTs on
-// AMD's processors (cpu/fft_prices.cpp).
+// An AMD EPYC (Zen 4) with AVX-512, two cores of a virtual machine that had nothing else to do: of the prices of FFTs
+// on AMD's processors (cpu/fft_prices.cpp).
 inline constexpr DeviceRates reference_epyc = [] {
   DeviceRates rates;
   rates.flops32 = 118.2e9, rates.flops64 = 59.1e9, rates.clock = 3.74e9;

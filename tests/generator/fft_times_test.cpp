@@ -3,19 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "generator/candidates.h"
+#include "generator/plan/fft_boxes.h"
+#include "generator/planner/reference_rates.h"
 
 namespace fourtune::generator {
 namespace {
 
-DeviceTraits processor(int cores) {
+DeviceTraits processor(int cores, const std::string& name = {}) {
   DeviceTraits traits;
-  traits.backend = "cpu", traits.isa = "avx512", traits.cores = cores;
+  traits.backend = "cpu", traits.isa = "avx512", traits.cores = cores, traits.name = name;
   return traits;
 }
 
@@ -64,10 +67,53 @@ TEST(FftTimes, AreFiniteAndPositiveForEveryLength) {
           "n=3x1,prec=f64,batch=7", "n=1073741824,prec=f32", "n=288230376151711717,prec=f32",
           "n=288230376151711744,prec=f64", "n=3x72057594037927936,prec=f32"})
       for (const int threads : {1, 2, 64}) {
-        const FftTimes times = fft_times(parse_problem("fft:type=" + type + "," + rest), threads, processor(threads));
-        EXPECT_TRUE(std::isfinite(times.rows) && times.rows > 0) << type << " " << rest;
-        EXPECT_GT(times.library, 0) << type << " " << rest;
+        for (const char* name : {"Intel(R) Xeon(R) Processor", "AMD EPYC 9R14"}) {
+          const Problem problem = parse_problem("fft:type=" + type + "," + rest);
+          const FftTimes times = fft_times(problem, threads, processor(threads, name));
+          EXPECT_TRUE(std::isfinite(times.rows) && times.rows > 0) << type << " " << rest;
+          EXPECT_GT(times.library, 0) << type << " " << rest;
+        }
       }
+}
+
+TEST(FftTimes, PricesAreThoseOfTheMakerScaledByTheRatesOfItsMachine) {
+  EXPECT_EQ(fft_prices(processor(2, "AMD EPYC 9R14"), Precision::f32).machine, &reference_epyc);
+  EXPECT_EQ(fft_prices(processor(2, "Intel(R) Xeon(R) Processor"), Precision::f64).machine, &reference_processor);
+  EXPECT_EQ(fft_prices(processor(2), Precision::f32).machine, &reference_processor);
+  // A calibration that finds what the prices were measured with changes nothing.
+  const Problem problem = parse_problem("fft:type=c2c,n=48x128x8,prec=f64");
+  DeviceTraits calibrated = processor(2, "AMD EPYC");
+  const FftTimes before = fft_times(problem, 2, calibrated);
+  calibrated.rates = reference_epyc;
+  const FftTimes after = fft_times(problem, 2, calibrated);
+  EXPECT_EQ(before.rows, after.rows);
+  EXPECT_EQ(before.library, after.library);
+  calibrated.rates.load /= 2;
+  EXPECT_GT(fft_times(problem, 2, calibrated).rows, after.rows);
+}
+
+TEST(FftTimes, ThreadsShareALineWhoseFirstPassFillsTheirAreas) {
+  const auto along = [](const char* token, int threads) {
+    return fft_times(parse_problem(token), threads, processor(threads, "AMD EPYC")).along;
+  };
+  EXPECT_LT(along("fft:type=c2c,n=16384,prec=f64", 2), 0.8 * along("fft:type=c2c,n=16384,prec=f64", 1));
+  EXPECT_GT(along("fft:type=c2c,n=9720,prec=f32", 2), along("fft:type=c2c,n=9720,prec=f32", 1)) << "an odd first pass";
+}
+
+// Threads that share a transform divide its columns by whole vectors, however many of these a block has.
+TEST(FftTimes, ThreadsDivideTheColumnsOfBoxesByVectors) {
+  int in_two_steps = 0;
+  for (const Sizes& sizes :
+       {Sizes{20, 64}, Sizes{48, 128, 8}, Sizes{64, 32, 9}, Sizes{12, 196, 16}, Sizes{9, 256, 32}}) {
+    const FftBoxShape shape{sizes[2] > 1 ? 3 : 2, sizes, 1, 8, 16};
+    const FftBoxes boxes = fft_boxes(shape);
+    if (boxes.split == 0 || boxes.split == shape.dim) continue;
+    std::int64_t first = 1, second = 1;
+    for (int d = 0; d < shape.dim; ++d) (d < boxes.split ? first : second) *= sizes[static_cast<std::size_t>(d)];
+    EXPECT_EQ(boxes.units, static_cast<double>(std::min((first + 7) / 8, (second + 7) / 8)));
+    ++in_two_steps;
+  }
+  EXPECT_GT(in_two_steps, 0);
 }
 
 TEST(UntunedFft, UsesThreadsOnlyWhereTheyPay) {
@@ -76,6 +122,12 @@ TEST(UntunedFft, UsesThreadsOnlyWhereTheyPay) {
   EXPECT_EQ(threads("fft:type=c2c,n=16x16,prec=f64"), 1);
   EXPECT_EQ(threads("fft:type=c2c,n=128x128x128,prec=f32"), 2);
   EXPECT_EQ(threads("fft:type=c2c,n=1024,prec=f64,batch=1000"), 2);
+  // Meeting costs less than half a microsecond on an EPYC.
+  const auto on_epyc = [](const char* token) {
+    return default_plan(parse_problem(token), processor(2, "AMD EPYC")).cpu().threads;
+  };
+  EXPECT_EQ(on_epyc("fft:type=c2c,n=64,prec=f32"), 1);
+  EXPECT_EQ(on_epyc("fft:type=c2c,n=512,prec=f64,batch=10"), 2);
 }
 
 TEST(UntunedFft, OfLinesWithoutGapsHasVectorsAlongThem) {

@@ -105,6 +105,66 @@ TEST(FftAlong, PlaceBatchAndThreadsDoNotChangeABit) {
     expect_same_bits<float>(n, random), expect_same_bits<double>(n, random);
 }
 
+// Threads share a line that is alone. The parts and areas run in any order here, on one thread.
+template <class T>
+void expect_shared_bits(std::int64_t n, std::mt19937_64& random) {
+  const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
+  const int most = generator::along_areas(n, precision, 64);
+  ASSERT_GE(most, 2) << n;
+  const auto in = random_array<T>(random, 2 * n);
+  std::vector<T> whole(in.size()), out(in.size());
+  for (const bool swap : {false, true}) {
+    const AlongPlan<T> plan = make_along_plan<T>(n);
+    const AlignedBytes work(plan.work_bytes());
+    along_kernels<T>().transform(plan, {in.data(), whole.data()}, work.template as<T>(), swap);
+    for (int areas = 2; areas <= most; areas *= 2) {
+      const AlongPlan<T> shared = make_along_plan<T>(n, areas);
+      const AlignedBytes all(shared.work_bytes());
+      std::fill(out.begin(), out.end(), T(0));
+      for (int part = areas; part-- > 0;) along_kernels<T>().first(shared, part, in.data(), all.template as<T>(), swap);
+      for (int area = areas; area-- > 0;)
+        along_kernels<T>().later(shared, area, all.template as<T>(), out.data(), swap);
+      EXPECT_EQ(0, std::memcmp(whole.data(), out.data(), out.size() * sizeof(T))) << n << ", areas " << areas;
+    }
+  }
+}
+TEST(FftAlong, PartsOfASharedLineGiveTheBitsOfAWholeOne) {
+  if (along_kernels<float>().lanes == 0) GTEST_SKIP() << "a processor without vectors";
+  std::mt19937_64 random(18);
+  for (const int n : {2048, 3360, 11200, 42336, 65536})
+    expect_shared_bits<float>(n, random), expect_shared_bits<double>(n, random);
+  for (const int n : {2240, 9720}) expect_shared_bits<double>(n, random);
+}
+
+TEST(FftAlong, SingleLinesHaveTheSameBitsOnAnyNumberOfThreads) {
+  std::mt19937_64 random(19);
+  for (const int n : {2048, 16384})
+    for (const char* type : {"c2c", "r2c", "c2r"})
+      for (const char* tail : {"", ",place=in", ",sign=1", ",batch=2,sign=-1"}) {
+        if (std::string(type) != "c2c" && std::string(tail) == ",place=in") continue;
+        const Problem p = problem_of(fmt::format("type={},n={},prec=f32{}", type, 2 * n, tail));
+        const auto in = random_array<float>(random, 3 * (4 * n + 8));
+        std::vector<float> one(in.size()), other(in.size());
+        for (const int threads : {1, 2, 3, 4, 8}) {
+          auto from = in;
+          const auto executor = make_fft_executor(p, along(threads), {});
+          std::vector<float>& to = threads == 1 ? one : other;
+          executor->execute(from.data(), p.place == Place::in ? from.data() : to.data(), false);
+          if (p.place == Place::in) to = from;
+          EXPECT_EQ(0, std::memcmp(one.data(), to.data(), to.size() * sizeof(float))) << type << n << tail << threads;
+        }
+      }
+}
+
+TEST(FftAlong, LinesAreSharedByAsManyAreasAsTheFirstPassFills) {
+  EXPECT_EQ(generator::along_areas(65536, Precision::f32, 1), 1);
+  EXPECT_EQ(generator::along_areas(65536, Precision::f32, 3), 2);
+  EXPECT_EQ(generator::along_areas(65536, Precision::f32, 64), 2) << "16 results, vectors of 8";
+  EXPECT_EQ(generator::along_areas(65536, Precision::f64, 64), 4);
+  EXPECT_EQ(generator::along_areas(5670, Precision::f32, 2), 1) << "an odd first pass";
+  EXPECT_EQ(generator::along_areas(1024, Precision::f32, 2), 1) << "too short";
+}
+
 TEST(FftAlong, OtherProblemsAreRefused) {
   for (const char* token : {"type=c2c,n=64x64,prec=f32", "type=c2c,n=64,prec=f32,layout=3/3", "type=r2c,n=225,prec=f64",
                             "type=c2c,n=1088,prec=f32", "type=c2c,n=56,prec=f32", "type=c2c,n=131072,prec=f64"}) {

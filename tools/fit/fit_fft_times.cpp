@@ -6,8 +6,8 @@
 // measure: one token per line; of each the least time of our families and of FFTW's estimate, on THREADS (by default on
 // one and on two), in microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list
 // --fft` draws tokens.
-// fit: begins with the prices of a PROCESSOR by that name, else with those of a Xeon; half of the problems are fitted, the other half judges. A time of 0 was not measured. Prints the prices as
-// initialisers.
+// fit: begins with the prices of a PROCESSOR by that name, else with those of a Xeon; half of the problems are fitted,
+// the other half judges. A time of 0 was not measured. Prints the prices as initialisers.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -4,8 +4,9 @@
 // Xeon with AVX-512 and Debian's FFTW: 590 problems (seed 19010: 260 of at most 3 MB, seed 19012: 330 of at most 2 MB).
 // Values that threads exchange are of 160 problems on two threads of another such Xeon (seed 20262602). Family along is
 // of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one thread of an AMD EPYC with AVX-512.
-// EPYC (Zen 4) with AVX-512 and Debian's FFTW: 530 problems on an idle machine (seed 20264382: 330 of at most 2 MB, seed
-// 20264383: 200 of at most 12 MB).
+// EPYC (Zen 4) with AVX-512 and Debian's FFTW: 530 problems on an idle machine (seed 20264382: 330 of at most 2 MB,
+// seed 20264383: 200 of at most 12 MB). There a step costs 0.4 us in a loop of executes; the price is what `fourtune
+// calibrate` measures, so that batches of 2 us do not depend on how busy the machine is.
 #include <string_view>
 
 #include "generator/planner/cpu/fft_times.h"
@@ -14,31 +15,27 @@
 namespace fourtune::generator {
 namespace {
 
-constexpr FftPrices kXeon32{
-    {0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.35},
-    {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5, 0.1, 1.25},
-    {0.126, 0.322, 0.01, 0.0957, 0.4, 4, 32},
-    {3000, 1.1},
-    &reference_processor};
-constexpr FftPrices kXeon64{
-    {0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 0.45},
-    {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8, 0.1, 1.25},
-    {0.0726, 0.54, 0.02, 0.239, 0.632, 2.5, 60},
-    {3000, 1.1},
-    &reference_processor};
+constexpr FftPrices kXeon32{{0.237, 0.0634, 0.0668, 0.0502, 0.024, 0.209, 66.5, 28.2, 0.494, 0.0668, 0.35},
+                            {0.087, 0.144, 0.17, 0.189, 0.96, 0.119, 44.5, 1.18, 3.33, 1.27, 73.5, 0, 1.25},
+                            {0.126, 0.322, 0.01, 0.0957, 0.4, 4, 32},
+                            {3000, 1.1},
+                            &reference_processor};
+constexpr FftPrices kXeon64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 21.1, 1.22, 0.146, 0.45},
+                            {0.181, 0.074, 0.0578, 0.218, 0.84, 0.96, 41.1, 0.0183, 4.78, 0.802, 71.8, 0, 1.25},
+                            {0.0726, 0.54, 0.02, 0.239, 0.632, 2.5, 60},
+                            {3000, 1.1},
+                            &reference_processor};
 
-constexpr FftPrices kEpyc32{
-    {0.415, 0.358, 0.0649, 0.0433, 0.0133, 0.046, 36.9, 19.8, 1.12, 0.0668, 0.0711},
-    {0.0978, 0.124, 0.103, 0.207, 0.386, 0.247, 29, 0.933, 4.95, 1.51, 61.6, 0.224, 1.1},
-    {0.0743, 0.414, 0.01, 0.0263, 0.412, 2.65, 36},
-    {424, 1.1},
-    &reference_epyc};
-constexpr FftPrices kEpyc64{
-    {0.7, 0.588, 0.0915, 0.0971, 0.102, 0.592, 0.756, 37.4, 1.22, 0.146, 0.126},
-    {0.181, 0.0785, 0.0213, 0.2, 0.364, 0.0155, 27.2, 0.00174, 4.78, 1.09, 55.1, 0.137, 1.1},
-    {0.0525, 0.517, 0.02, 0.145, 0.137, 0.125, 63.6},
-    {400, 1.1},
-    &reference_epyc};
+constexpr FftPrices kEpyc32{{0.415, 0.358, 0.0649, 0.0433, 0.0133, 0.046, 36.9, 19.8, 1.12, 0.0668, 0.0711},
+                            {0.0978, 0.124, 0.103, 0.207, 0.386, 0.247, 29, 0.933, 4.95, 1.51, 61.6, 0.224, 1.2},
+                            {0.0743, 0.414, 0.01, 0.0263, 0.412, 2.65, 36},
+                            {830, 1.1},
+                            &reference_epyc};
+constexpr FftPrices kEpyc64{{0.7, 0.588, 0.0915, 0.0971, 0.102, 0.592, 0.756, 37.4, 1.22, 0.146, 0.126},
+                            {0.181, 0.0785, 0.0213, 0.2, 0.364, 0.0155, 27.2, 0.00174, 4.78, 1.09, 55.1, 0.137, 1.2},
+                            {0.0525, 0.517, 0.02, 0.145, 0.137, 0.125, 63.6},
+                            {830, 1.1},
+                            &reference_epyc};
 
 }  // namespace
 

@@ -165,8 +165,7 @@ double shared_line_ns(const Problem& problem, const Shape& s, std::int64_t lengt
                       (s.real ? price.real * n : 0) + price.call;
   if (team.threads == 1) return s.batch * once;
   // Threads take whole transforms of a batch, or share each.
-  if (smooth && n * s.value_bytes <= kApart &&
-      (problem.batch % team.threads == 0 || problem.batch >= 3 * team.threads))
+  if (smooth && n * s.value_bytes <= kApart && (problem.batch % team.threads == 0 || problem.batch >= 3 * team.threads))
     return team.meet + team.part(s.batch) * s.batch * once;
   const double steps = (smooth ? 2 : 4) + (s.real ? 1 : 0);
   return s.batch * (team.all() * once + price.exchanged * exchanged_values(s, n) + team.meet * steps);
@@ -262,9 +261,9 @@ double along_ns(const Problem& problem, const Shape& s, const Team& team, const 
   if (problem.batch < team.threads) {
     const int areas = along_areas(length, problem.precision, team.threads);
     if (areas > 1)
-      return price.call + s.batch * (team.share * line / areas +
-                                     exchanged * exchanged_values(s, static_cast<double>(length)) +
-                                     team.meet * (s.real ? 3 : 2));
+      return price.call +
+             s.batch * (team.share * line / areas + exchanged * exchanged_values(s, static_cast<double>(length)) +
+                        team.meet * (s.real ? 3 : 2));
   }
   return price.call + team.part(s.batch) * s.batch * line + team.meet;
 }
@@ -297,9 +296,11 @@ double library_ns(const Problem& problem, const Shape& s, const Team& team, cons
   if (team.threads == 1) return ns;
   // Its estimate for several threads takes up to ten times as long for odd real lengths of several dimensions.
   if (odd_real && problem.dim > 1) return kNever;
-  const double steps = s.batch >= team.threads ? 1 : problem.dim;
-  const double exchanged = steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
-  return price.shared * ns * team.all() + exchanged + team.meet * steps;
+  const bool apart = problem.dim == 1 || s.batch >= team.threads;
+  // c2r of several dimensions out of place destroys its input, which is therefore copied.
+  const bool copied = problem.fft_type == FftType::c2r && problem.dim > 1 && problem.place == Place::out;
+  return price.shared * ns / team.threads + (apart ? 0 : price.exchanged * exchanged_values(s, s.values)) +
+         team.meet * (copied ? 2 : 1);
 }
 
 }  // namespace

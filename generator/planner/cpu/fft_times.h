@@ -33,7 +33,7 @@ struct LibraryPrices {
   double odd_real, real;    // a value of a real transform
   double call;
   double exchanged;  // a value in the cache that one thread writes and another one reads
-  double shared;     // of a thread's part of the work, beside our families
+  double shared;     // of a thread's part of the work, as TeamPrices::share
 };
 struct AlongPrices {
   double value, real;  // a complex value; more for one of a real line

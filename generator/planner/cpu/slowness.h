@@ -7,8 +7,8 @@
 
 namespace fourtune::generator {
 
-// Factors on prices: how many times as long the work takes here as on the machine of the prices (reference_rates.h). All 1 on a
-// processor that is not calibrated.
+// Factors on prices: how many times as long the work takes here as on the machine of the prices (reference_rates.h).
+// All 1 on a processor that is not calibrated.
 struct Slowness {
   double arithmetic = 1;  // operations on vectors in registers: multiply-adds of this precision
   double near = 1;        // lines of first-level cache: loads, of which kernels have more than stores

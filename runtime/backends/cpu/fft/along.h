@@ -5,9 +5,9 @@
 // The same length gives the same operations on every run; the instruction set decides only how many values a vector
 // has.
 //
-// Threads that share a line take parts of the first pass, which writes an equal number of its results to an area of each
-// thread. As what is left of a transform never mixes them, all other passes go on in that area, and values pass from one
-// thread to another once.
+// Threads that share a line take parts of the first pass, which writes an equal number of its results to an area of
+// each thread. As what is left of a transform never mixes them, all other passes go on in that area, and values pass
+// from one thread to another once.
 #pragma once
 
 #include <cstdint>

@@ -137,7 +137,8 @@ class BoxFft final : public FftRunner {
   int groups_of_a_block() const {
     const std::int64_t groups = (columns_ + kernels_.lanes - 1) / kernels_.lanes,
                        bytes = (column_ + 1) * element_ * static_cast<std::int64_t>(sizeof(T)),
-                       most = std::min<std::int64_t>({kGroups, groups, std::max<std::int64_t>(1, kGroupsBytes / bytes)});
+                       most =
+                           std::min<std::int64_t>({kGroups, groups, std::max<std::int64_t>(1, kGroupsBytes / bytes)});
     if ((op_.batch + chunk_ - 1) / chunk_ >= workers_) return static_cast<int>(most);
     std::int64_t best = most, least = 0;
     for (std::int64_t size = most; size > 0; --size) {

@@ -211,10 +211,9 @@ auto first_pass_of(int radix) {
 template <bool kSwap, class T>
 auto first_pass_part_of(int radix) {
   switch (radix) {
-#define FOURTUNE_CASE(R)                              \
-  case R:                                             \
-    if constexpr (R % (2 * kLanes<SquareTag<T> >) == 0) \
-      return &first_pass_part<R, kSwap, SquareTag<T>>; \
+#define FOURTUNE_CASE(R)                                                                                \
+  case R:                                                                                               \
+    if constexpr (R % (2 * kLanes<SquareTag<T>>) == 0) return &first_pass_part<R, kSwap, SquareTag<T>>; \
     break;
     FOURTUNE_FIRST_RADICES(FOURTUNE_CASE)
 #undef FOURTUNE_CASE
@@ -250,37 +249,55 @@ auto last_pass_of(int radix) {
 #undef FOURTUNE_RADICES
 #undef FOURTUNE_FIRST_RADICES
 
+// The widest vectors that the values done fill. Of two passes, the second one would wait for pairs of narrow vectors
+// that the first one has just written.
+template <class T>
+bool is_wide(const AlongPlan<T>& plan, std::int64_t done) {
+  return plan.passes.size() > 2 && done >= kLanes<hn::ScalableTag<T>>;
+}
+// The last pass of an area: looked up once for all lines.
+template <bool kSwap, class T>
+struct LastPass {
+  AlongRuns runs;
+  std::int64_t step;
+  decltype(last_pass_of<kSwap, SquareTag<T>>(0)) run;
+};
+template <bool kSwap, class T>
+LastPass<kSwap, T> last_pass_of_plan(const AlongPlan<T>& plan) {
+  const auto& last = plan.passes.back();
+  const std::int64_t radix = plan.passes.front().radix, done = last.done / plan.areas;
+  const bool shared = plan.areas > 1;
+  const AlongRuns runs{done, shared ? radix / plan.areas : done, shared ? radix : done};
+  return {runs, last.done,
+          is_wide(plan, runs.run) ? last_pass_of<kSwap, hn::ScalableTag<T>>(last.radix)
+                                  : last_pass_of<kSwap, SquareTag<T>>(last.radix)};
+}
+
 // All passes but the first of an area, whose values are in its first pair of planes. out: of the area's value 0.
 template <bool kSwap, class T>
-void later_passes(const AlongPlan<T>& plan, T* area, T* out) {
-  using Square = SquareTag<T>;
-  using Wide = hn::ScalableTag<T>;
+HWY_INLINE void later_passes(const AlongPlan<T>& plan, const LastPass<kSwap, T>& last, T* area, T* out) {
   const T* const w = plan.twiddles.template as<T>();
-  // The widest vectors that the values done fill. Of two passes, the second one would wait for pairs of narrow vectors
-  // that the first one has just written.
-  const auto is_wide = [&](std::int64_t done) { return plan.passes.size() > 2 && done >= kLanes<Wide>; };
   T *from = area, *to = area + 2 * plan.plane;
   for (std::size_t p = 1; p + 1 < plan.passes.size(); ++p) {
     const auto& pass = plan.passes[p];
-    const std::int64_t done = pass.done / plan.areas;
-    const auto run = is_wide(done) ? middle_pass_of<Wide>(pass.radix) : middle_pass_of<Square>(pass.radix);
+    const std::int64_t done = plan.areas > 1 ? pass.done / plan.areas : pass.done;
+    const auto run =
+        is_wide(plan, done) ? middle_pass_of<hn::ScalableTag<T>>(pass.radix) : middle_pass_of<SquareTag<T>>(pass.radix);
     run(pass.rest, done, w + pass.twiddles, from, to, plan.plane);
     std::swap(from, to);
   }
-  const auto& last = plan.passes.back();
-  const std::int64_t radix = plan.passes.front().radix, done = last.done / plan.areas;
-  const AlongRuns runs{done, plan.areas > 1 ? radix / plan.areas : done, plan.areas > 1 ? radix : done};
-  const auto run = is_wide(runs.run) ? last_pass_of<kSwap, Wide>(last.radix) : last_pass_of<kSwap, Square>(last.radix);
-  run(runs, from, plan.plane, out, last.done);
+  last.run(last.runs, from, plan.plane, out, last.step);
 }
 
 template <bool kSwap, class T>
 void along_transform(const AlongPlan<T>& plan, const AlongLines<T>& lines, T* work) {
   const auto& first = plan.passes.front();
   const auto run_first = first_pass_of<kSwap, T>(first.radix);
+  const auto last = last_pass_of_plan<kSwap>(plan);
+  const T* const w = plan.twiddles.template as<T>();
   for (std::int64_t line = 0; line < lines.count; ++line) {
-    run_first(first.rest, plan.twiddles.template as<T>(), lines.in + line * lines.in_distance, work, plan.plane);
-    later_passes<kSwap>(plan, work, lines.out + line * lines.out_distance);
+    run_first(first.rest, w, lines.in + line * lines.in_distance, work, plan.plane);
+    later_passes<kSwap>(plan, last, work, lines.out + line * lines.out_distance);
   }
 }
 
@@ -297,7 +314,8 @@ template <class T>
 void along_later_of(const AlongPlan<T>& plan, int area, T* work, T* out, bool swap) {
   T* const of = work + area * plan.area();
   T* const to = out + 2 * (area * (plan.passes.front().radix / plan.areas));
-  swap ? later_passes<true>(plan, of, to) : later_passes<false>(plan, of, to);
+  swap ? later_passes<true>(plan, last_pass_of_plan<true>(plan), of, to)
+       : later_passes<false>(plan, last_pass_of_plan<false>(plan), of, to);
 }
 
 }  // namespace fourtune::runtime::cpu::HWY_NAMESPACE
