@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/backends/cpu/base/buffer.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
 #include "runtime/backends/cpu/gridder/gridder.h"
 #include "runtime/distributed/grid_part.h"
