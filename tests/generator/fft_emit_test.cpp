@@ -137,7 +137,7 @@ TEST(FftEmit, ExchangesOfPowersOfTwoHaveNoBankConflicts) {
   }
 }
 
-// Passes over shared memory of a round's first warps, relative to the least: by the values of each lane, counted plainly.
+// Passes over shared memory of a round's first warps, relative to the least: counted lane by lane.
 double counted_conflicts(const PassSpec& pass, const Round& round, const std::vector<std::int64_t>& stride, int word) {
   std::int64_t threads = 1;
   for (const int atom : round.threads) threads *= size_in(pass, round, atom);
