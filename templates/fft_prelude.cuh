@@ -1,5 +1,5 @@
-// Device functions that every FFT kernel uses. `real` and `real2` are defined above. What a processor cannot run is in
-// a dev_ function with a second body for the emulated backend.
+// Device functions that every FFT kernel uses. `real` and `real2` are defined above. What a processor cannot run is in a
+// dev_ function with a second body for the emulated backend.
 #if defined(FOURTUNE_EMULATED)
 #define FT_DEVICE inline
 #define FT_SHARED(type, name) FOURTUNE_SHARED(type, name)

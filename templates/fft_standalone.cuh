@@ -1,5 +1,4 @@
-// ---- main: fills the input, runs the program, compares sampled outputs with direct sums in double, times it
-// ----------
+// ---- main: fills the input, runs the program, compares sampled outputs with direct sums in double, times it ----------
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// Kernels that are started before the one ahead of them in the same call has ended (programmatic dependent launch,
-// sm_90 and later). Kernels that call these functions are launched so, and keep the rules:
+// Kernels that are started before the one ahead of them in the same call has ended (programmatic dependent launch, sm_90
+// and later). Kernels that call these functions are launched so, and keep the rules:
 //
 // 1. The first kernel of a call starts when everything before the call is done.
 // 2. Every thread calls dev_wait_earlier() on every path, before it reads what the kernel ahead writes and before it
 //    writes anything: then all earlier kernels are done and what they wrote is seen.
-// 3. dev_follow() comes where a kernel waits; it also lets the next kernel start at once, if this one has few blocks.
-//    So what was written two launches back, or before, may be read without waiting.
+// 3. dev_follow() comes where a kernel waits; it also lets the next kernel start at once, if this one has few blocks. So
+//    what was written two launches back, or before, may be read without waiting.
 //
 // Few blocks only: the next kernel's blocks seem to go to the multiprocessors that are free first, as many as fit. When
 // every kernel let the next one start at once, spreading to 512 x 512 cells behind a clearing of 128 blocks took 37 us

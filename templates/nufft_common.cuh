@@ -1,6 +1,5 @@
 // Device functions that every NUFFT kernel uses. Defined above by the generator: real, real2, count (of points), the
-// constants NUFFT_*, and nufft_window; how functions are declared is in nufft_device.cuh. What a processor cannot run
-// is in a dev_ function with a second, plain body.
+// constants NUFFT_*, and nufft_window; how functions are declared is in nufft_device.cuh. What a processor cannot run is in a dev_ function with a second, plain body.
 
 // A parameter of kernels: from one transform's (or group's) numbers to the next one's, of the points and of the grid.
 struct Distances {

@@ -1,6 +1,5 @@
-// What the kernels that take NUFFT_GROUP transforms at once share. Their grids are interleaved, transform fastest. A
-// lane holds a piece of a cell: 16 bytes, two transforms in single and one in double precision. NUFFT_PIECES lanes a
-// cell.
+// What the kernels that take NUFFT_GROUP transforms at once share. Their grids are interleaved, transform fastest. A lane
+// holds a piece of a cell: 16 bytes, two transforms in single and one in double precision. NUFFT_PIECES lanes a cell.
 #if NUFFT_DOUBLE
 typedef double2 Piece;
 NUFFT_DEVICE Piece nufft_no_piece() { return make_double2(0, 0); }

@@ -1,5 +1,4 @@
-// Between values transform by transform and pieces point by point (nufft_group.cuh). NUFFT_PASS 0: to the pieces, 1:
-// back.
+// Between values transform by transform and pieces point by point (nufft_group.cuh). NUFFT_PASS 0: to the pieces, 1: back.
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(Piece* __restrict__ pieces, real2* __restrict__ values, long long m) {
   dev_follow();

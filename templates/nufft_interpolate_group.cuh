@@ -1,6 +1,6 @@
 // Interpolation of several transforms at once (nufft_group.cuh). 32 lanes evaluate the weights of 32 points into shared
-// memory, once for all transforms. Then NUFFT_MEMBERS lanes, eight or more, serve a point: NUFFT_SIDES cells side by
-// side along x, so that they read 128 bytes that lie together and eight lanes never meet in a bank. NUFFT_TILED: from a
+// memory, once for all transforms. Then NUFFT_MEMBERS lanes, eight or more, serve a point: NUFFT_SIDES cells side by side
+// along x, so that they read 128 bytes that lie together and eight lanes never meet in a bank. NUFFT_TILED: from a
 // padded bin in shared memory, one subproblem a block; else through the caches. Results take the place of the weights
 // and leave transform by transform, 32 points together, or go
 // piece by piece to an interleaved copy.

@@ -1,10 +1,9 @@
-// Interpolation in 2D on the matrix units of double precision: one warp serves the points of a bin, whose padded tile
-// it holds in registers as right factors. T[p, (y, part)] = sum over x of a[p, x] G[x, (y, part)] for 16 points at
-// once, a point's weights of x lying in a row of zeros, then each lane sums its y and the four lanes of a point trade.
-// Sums are in double precision whatever the transform's, weights lie there already converted: conversions are slow.
+// Interpolation in 2D on the matrix units of double precision: one warp serves the points of a bin, whose padded tile it
+// holds in registers as right factors. T[p, (y, part)] = sum over x of a[p, x] G[x, (y, part)] for 16 points at once, a
+// point's weights of x lying in a row of zeros, then each lane sums its y and the four lanes of a point trade. Sums are in
+// double precision whatever the transform's, weights lie there already converted: conversions are slow.
 //
-// A point's weights lie in shared memory between zeros that are written once: [MX zeros, W of x, MX zeros, the same of
-// y].
+// A point's weights lie in shared memory between zeros that are written once: [MX zeros, W of x, MX zeros, the same of y].
 #define NUFFT_PX (4 * NUFFT_KX)
 #define NUFFT_PY (4 * NUFFT_KY)
 #define NUFFT_MX (NUFFT_PX - NUFFT_W)

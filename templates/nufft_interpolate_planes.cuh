@@ -1,7 +1,7 @@
-// Interpolation in 3D on the matrix units of double precision, along columns of sorted points. The block's padded
-// planes lie in a ring in shared memory in the order in which lanes want them as right factors; a warp takes 32 points
-// at once and adds, plane by plane, (weights of x times the point's weight of z) by G[x, (y, part)] to T[p, (y, part)],
-// which stays in registers. In the end each lane sums its y and the four lanes of a point trade.
+// Interpolation in 3D on the matrix units of double precision, along columns of sorted points. The block's padded planes
+// lie in a ring in shared memory in the order in which lanes want them as right factors; a warp takes 32 points at once
+// and adds, plane by plane, (weights of x times the point's weight of z) by G[x, (y, part)] to T[p, (y, part)], which
+// stays in registers. In the end each lane sums its y and the four lanes of a point trade.
 //
 // The ring has PLANES planes: the points that a block takes at once lie within PLANES - W + 1 of them.
 #define NUFFT_PX (4 * NUFFT_KX)

@@ -1,7 +1,7 @@
-// Interpolation, register windows: the mirror of nufft_spread_window.cuh. The block's tile of TX x TY cells times
-// PLANES planes is held in registers, CELLS cells a lane; sliding along the last dimension replaces the lowest plane by
-// the next one, which was read one step ahead. Every lane sums its cells for each of NUFFT_AT_ONCE points into shared
-// memory; then 32 / NUFFT_AT_ONCE lanes sum up a point. Few points at once take little memory, so that more blocks run.
+// Interpolation, register windows: the mirror of nufft_spread_window.cuh. The block's tile of TX x TY cells times PLANES
+// planes is held in registers, CELLS cells a lane; sliding along the last dimension replaces the lowest plane by the next
+// one, which was read one step ahead. Every lane sums its cells for each of NUFFT_AT_ONCE points into shared memory; then
+// 32 / NUFFT_AT_ONCE lanes sum up a point. Few points at once take little memory, so that more blocks run.
 //
 // Staged numbers of a point: PLANES weights of the last dimension in the rotation of the registers, TX of x, TY of y.
 #define NUFFT_THREADS (32 * NUFFT_WARPS)

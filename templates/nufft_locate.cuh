@@ -1,5 +1,5 @@
-// Where a point lies: its first cell, window coordinate and bin. Constants as in nufft_common.cuh; NUFFT_CHECK: look
-// for coordinates that are not finite.
+// Where a point lies: its first cell, window coordinate and bin. Constants as in nufft_common.cuh; NUFFT_CHECK: look for
+// coordinates that are not finite.
 
 // Parameters of kernels: the caller's m points, and the maps of their coordinates (Map in codegen/nufft/kernels.h).
 struct Points {
@@ -35,9 +35,8 @@ struct Maps {
 #endif
 
 #if !NUFFT_DOUBLE
-// nufft_locate for coordinates within 120 turns of the centre, n < 2^19: turns in fixed point, 44 bits behind the
-// point, by one addition whose rounding drops whole turns out of the low bits. An error of n 2^-45 cells, and no
-// conversions.
+// nufft_locate for coordinates within 120 turns of the centre, n < 2^19: turns in fixed point, 44 bits behind the point, by
+// one addition whose rounding drops whole turns out of the low bits. An error of n 2^-45 cells, and no conversions.
 NUFFT_DEVICE bool nufft_locate_near(float x, double centre, double factor, int n, int& cell, Part& part) {
   const double turns = nufft_fma(static_cast<double>(x) - centre, factor, 384.0);
   if (!(turns > 264.0 && turns < 504.0)) return false;
@@ -110,8 +109,8 @@ NUFFT_DEVICE void nufft_fold(double x, double& r, double& p_low) {
   if (x < 0) r = -r, p_low = -p_low;
 }
 
-// What is left of a coordinate of very many turns, r + p_low, whose product's rounding error p_low is turns itself; or
-// of one that is not finite, which is put at the centre. So every point stays inside the grid.
+// What is left of a coordinate of very many turns, r + p_low, whose product's rounding error p_low is turns itself; or of
+// one that is not finite, which is put at the centre. So every point stays inside the grid.
 struct Far {
   double r, p_low;
   bool finite;
@@ -242,9 +241,8 @@ NUFFT_DEVICE Placed nufft_point(const Points& points, long long i, const Maps& m
 }
 
 #if NUFFT_DOUBLE
-// The first cell as nufft_locate finds it, for a coordinate within 1024 turns, n < 2^20 and a place more than 2^-20
-// cells away from where cells begin: what is left out here moves a place by less than 2^-21 cells. False: nothing is
-// said.
+// The first cell as nufft_locate finds it, for a coordinate within 1024 turns, n < 2^20 and a place more than 2^-20 cells
+// away from where cells begin: what is left out here moves a place by less than 2^-21 cells. False: nothing is said.
 NUFFT_DEVICE bool nufft_cell_near(double x, const Map& map, int n, int& cell) {
   const double p = (x - map.centre) * map.factor, at = (p - rint(p)) * n - (NUFFT_W % 2 != 0 ? 0.5 : 0.0);
   const double up = ceil(at), above = up - at;

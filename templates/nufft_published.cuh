@@ -54,8 +54,8 @@ NUFFT_DEVICE real nufft_weight(real from, int k) {
   return inside >= 0 ? exp(static_cast<real>(NUFFT_BETA) * (sqrt(inside) - 1)) : 0;
 }
 
-// First cells of the support, counted from the cells of the positions; how far they are from the point; the weights of
-// x and y. Those of z are evaluated plane by plane: in registers all of them would unroll w^3 additions.
+// First cells of the support, counted from the cells of the positions; how far they are from the point; the weights of x
+// and y. Those of z are evaluated plane by plane: in registers all of them would unroll w^3 additions.
 struct Support {
   int first[3];
   real from[3], weight[2][NUFFT_W];

@@ -1,7 +1,7 @@
-// Located points as they are kept (generator/plan/nufft/record.h): what every kernel that reads or writes them uses. A
-// kernel gets `records`, the base of the array, and never looks inside: nufft_load takes the place of a point,
-// nufft_unpack also the first cell of the group of bins that the point lies in (kernels that work by subproblems), or
-// zeros (kernels that do not, for which records hold whole cells). Written by the sort alone.
+// Located points as they are kept (generator/plan/nufft/record.h): what every kernel that reads or writes them uses. A kernel
+// gets `records`, the base of the array, and never looks inside: nufft_load takes the place of a point, nufft_unpack
+// also the first cell of the group of bins that the point lies in (kernels that work by subproblems), or zeros (kernels
+// that do not, for which records hold whole cells). Written by the sort alone.
 #define NUFFT_CELLS_AT (NUFFT_DIM * NUFFT_FRACTION)                              // bits before the cells
 #define NUFFT_BIN_AT (NUFFT_CELLS_AT + NUFFT_CELL0 + NUFFT_CELL1 + NUFFT_CELL2)  // relative: and the bin's number
 

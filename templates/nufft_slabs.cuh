@@ -1,8 +1,8 @@
 // Points that move to the rank of their cell (runtime/distributed/gpu_moved_points.h). Pass 0: the first cell of every
 // point along the last dimension, and how many points begin at each cell; the first index of a point that is not finite
 // goes to *bad. Pass 1: lists points by where they go. Pass 2: packs values in the order of the list; pass 3 puts them
-// back. Pass 4: packs into several arrays, some of which may be in the memory of other GPUs; pass 5 puts values back
-// that lie in such arrays.
+// back. Pass 4: packs into several arrays, some of which may be in the memory of other GPUs; pass 5 puts values back that
+// lie in such arrays.
 #if NUFFT_PASS == 0
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const Points points, const Maps maps, int* __restrict__ cells, unsigned long long* counts,

@@ -4,12 +4,12 @@
 // thread that made them put them, and what is sorted is their order: no registers hold them, and more points fit.
 // NUFFT_FINAL: a coarse bin is a bin, and there is no second level.
 //
-// Coarse bins of more than NUFFT_SEGMENT points (clusters) are sorted by several blocks, chunk by chunk, through
-// counters in `offsets` and a copy of these points in `spare`, which has room for `capacity`. Where they are more,
-// nothing is done with them: their offsets say that all are in the first bin, status[1] how many there are, status[2]
-// how many the largest coarse bin has. The host then launches pass 3 with step > 0, and passes 5, 4, 6 once for each
-// `step` of them: coarse bins whose first point is one of the large ones' [from, from + step). Where all fit, step is
-// 0. One kernel a text, chosen by NUFFT_PASS. The order of points inside a bin is any.
+// Coarse bins of more than NUFFT_SEGMENT points (clusters) are sorted by several blocks, chunk by chunk, through counters
+// in `offsets` and a copy of these points in `spare`, which has room for `capacity`. Where they are more, nothing is done
+// with them: their offsets say that all are in the first bin, status[1] how many there are, status[2] how many the
+// largest coarse bin has. The host then launches pass 3 with step > 0, and passes 5, 4, 6 once for each `step` of them:
+// coarse bins whose first point is one of the large ones' [from, from + step). Where all fit, step is 0.
+// One kernel a text, chosen by NUFFT_PASS. The order of points inside a bin is any.
 //
 // Behind befores (one for each coarse bin, and all) is the coarse bin of each chunk.
 //
@@ -289,8 +289,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   }
 }
 #else
-// 3: coarse bins of one segment, a block each, and the offsets of their bins; step > 0: counters of larger ones alone.
-// 5: counts of the bins of larger ones, a chunk at a time, and the copy. 6: their points, likewise.
+// 3: coarse bins of one segment, a block each, and the offsets of their bins; step > 0: counters of larger ones alone. 5:
+// counts of the bins of larger ones, a chunk at a time, and the copy. 6: their points, likewise.
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(Record* records, count* index, Staged* spare, const count* __restrict__ starts,
                 const count* __restrict__ chunks, const count* __restrict__ befores, count* offsets,

@@ -1,18 +1,17 @@
-// Spreading, register windows. A block of NUFFT_WARPS warps owns a padded tile of TX x TY cells (3D: x and y; 2D and
-// 1D:
+// Spreading, register windows. A block of NUFFT_WARPS warps owns a padded tile of TX x TY cells (3D: x and y; 2D and 1D:
 // x) and slides along the last dimension through points sorted by that dimension's cell. Each lane keeps CELLS cells of
 // the tile times PLANES planes in registers; plane z lives in the registers of slot z % PLANES, and a point's weights
 // of that dimension are staged in the same rotation, so that nothing moves. A plane that no later point can reach is
 // added to the grid. 1D does not slide: one plane, the weight of which is the strength.
 //
-// NUFFT_SPLIT: that many groups of lanes of one warp own the whole tile each and take a point each (of one lowest
-// plane); their sums meet when a plane is finished. NUFFT_COMPACT (2D): the w weights of x are staged with their place,
-// not spread out over the tile.
+// NUFFT_SPLIT: that many groups of lanes of one warp own the whole tile each and take a point each (of one lowest plane);
+// their sums meet when a plane is finished. NUFFT_COMPACT (2D): the w weights of x are staged with their place, not
+// spread out over the tile.
 //
 // NUFFT_RUN: cells side by side that a lane owns; two of them leave in one 16-byte reduction (single precision, even
-// origins). Staged numbers of a point (NUFFT_WEIGHTS of them before x): PLANES complex, strength times weight, or,
-// NUFFT_FOLD, weights and the strength, which is multiplied into the weights of x and y; then TX weights of x and TY of
-// y, zero where the window does not reach. One lane evaluates a point.
+// origins). Staged numbers of a point (NUFFT_WEIGHTS of them before x): PLANES complex, strength times weight, or, NUFFT_FOLD, weights
+// and the strength, which is multiplied into the weights of x and y; then TX weights of x and TY of y, zero where the
+// window does not reach. One lane evaluates a point.
 #define NUFFT_THREADS (32 * NUFFT_WARPS)
 #define NUFFT_MEMBERS (NUFFT_THREADS / NUFFT_SPLIT)  // lanes that own the tile
 #define NUFFT_STRENGTH (NUFFT_WEIGHTS - 2)           // NUFFT_FOLD: where a strength is staged

@@ -1,17 +1,17 @@
 // Counts of bins become offsets, and the subproblems of their groups are listed, in one launch. A block takes a tile of
 // bins, whole groups if it lists, and has to know what lies before it: points and subproblems of all tiles before. Each
 // tile publishes its own numbers as soon as it has them, and adds up what the tiles before have published, back to the
-// first one that already knows all before itself. So everything is read and written once, and no launch waits for sums
-// of another one. This text depends on nothing but the type `count`, so all problems, and both sides of a type 3, share
-// the compiled kernel.
+// first one that already knows all before itself. So everything is read and written once, and no launch waits for sums of
+// another one. This text depends on nothing but the type `count`, so all problems, and both sides of a type 3, share the
+// compiled kernel.
 //
 // A thread keeps its counts in registers, so that it waits for memory once.
 //
 // Tiles are numbered in the order in which their blocks begin: nobody waits for a block that has not begun.
 
 // bins, in groups of per_group; `tile` of them are a block's. sums: counts become offsets; else they are offsets. list:
-// subproblems of at most `cap` points are listed, a tile has whole groups, at most NUFFT_TILE (sums: and as many bins
-// as threads hold, NUFFT_ITEMS each); their numbers begin again
+// subproblems of at most `cap` points are listed, a tile has whole groups, at most NUFFT_TILE (sums: and as many bins as threads
+// hold, NUFFT_ITEMS each); their numbers begin again
 // after slice_groups.
 struct Division {
   long long bins, per_group, tile, cap, slice_groups, sums, list;
@@ -21,8 +21,7 @@ struct Division {
 #define NUFFT_OWN (1ull << 62)
 #define NUFFT_ALL (2ull << 62)
 
-// The sum of all tiles before this one. state: two words a tile, this sum's being the first of each. Called by one
-// warp.
+// The sum of all tiles before this one. state: two words a tile, this sum's being the first of each. Called by one warp.
 NUFFT_DEVICE unsigned long long nufft_look_back(unsigned long long* state, long long tile, unsigned long long own) {
   const int lane = static_cast<int>(threadIdx.x & 31);
   if (lane == 0) atomicExch(state + 2 * tile, (tile == 0 ? NUFFT_ALL : NUFFT_OWN) | own);
