@@ -28,6 +28,7 @@ constexpr const char* kNonuniform = "nufft:type=1,n=12,m=40,prec=f64,tol=1e-2";
 class Crooked final : public runtime::Backend {
  public:
   std::string_view name() const override { return "emulated"; }
+  runtime::Capabilities capabilities() const override { return inner_.capabilities(); }
   std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
                                           const runtime::ExecutorOptions& options) const override {
     return std::make_unique<Wrapped>(inner_.bind(problem, plan, options), crooked_ && is_crooked(plan));

@@ -31,6 +31,7 @@ constexpr const char* kToken = "fft:type=c2c,n=8x4,prec=f32";
 class Watched final : public runtime::Backend {
  public:
   std::string_view name() const override { return "emulated"; }
+  runtime::Capabilities capabilities() const override { return inner_.capabilities(); }
   std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
                                           const runtime::ExecutorOptions& options) const override {
     if (spills(plan)) return std::make_unique<Large>(inner_.bind(problem, plan, options));
