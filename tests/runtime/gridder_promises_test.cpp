@@ -124,7 +124,8 @@ TEST(GridderPromises, ACrowdAmongScatteredPointsKeepsItsPrivateTile) {
   const auto got = grid_of(mixed, 500), want = grid_of(alone, 500);
   EXPECT_NE(want, grid_of(alone, 5000)) << "the length of sums shows in the bits";
   for (std::size_t i = 0; i < want.size(); ++i) {
-    if (want[i] != std::complex<float>()) EXPECT_EQ(got[i], want[i]) << i;
+    if (want[i] == std::complex<float>()) continue;
+    EXPECT_EQ(got[i], want[i]) << i;
   }
 }
 

@@ -259,10 +259,10 @@ double along_ns(const Problem& problem, const Shape& s, const Team& team, const 
   if (areas + arrays > kAlongL2) value += price.spilled;
   const double line = price.line + value * static_cast<double>(length);
   if (problem.batch < team.threads) {
-    const int areas = along_areas(length, problem.precision, team.threads);
-    if (areas > 1)
+    const int parts = along_areas(length, problem.precision, team.threads);
+    if (parts > 1)
       return price.call +
-             s.batch * (team.share * line / areas + exchanged * exchanged_values(s, static_cast<double>(length)) +
+             s.batch * (team.share * line / parts + exchanged * exchanged_values(s, static_cast<double>(length)) +
                         team.meet * (s.real ? 3 : 2));
   }
   return price.call + team.part(s.batch) * s.batch * line + team.meet;

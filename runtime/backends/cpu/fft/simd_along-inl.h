@@ -211,9 +211,9 @@ auto first_pass_of(int radix) {
 template <bool kSwap, class T>
 auto first_pass_part_of(int radix) {
   switch (radix) {
-#define FOURTUNE_CASE(R)                                                                                \
-  case R:                                                                                               \
-    if constexpr (R % (2 * kLanes<SquareTag<T>>) == 0) return &first_pass_part<R, kSwap, SquareTag<T>>; \
+#define FOURTUNE_CASE(R)                                                                                  \
+  case R:                                                                                                 \
+    if constexpr ((R) % (2 * kLanes<SquareTag<T>>) == 0) return &first_pass_part<R, kSwap, SquareTag<T>>; \
     break;
     FOURTUNE_FIRST_RADICES(FOURTUNE_CASE)
 #undef FOURTUNE_CASE
