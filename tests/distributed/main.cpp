@@ -2,6 +2,7 @@
 // rank when a test failed on any.
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sanitizer/lsan_interface.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -12,13 +13,10 @@
 #include "tools/common/gpu_backends.h"
 #endif
 
-// Of the address sanitizer, where it is there: reports memory that nothing refers to, but for what is allocated between
-// the other two.
-extern "C" {
-__attribute__((weak)) int __lsan_do_recoverable_leak_check();
-__attribute__((weak)) void __lsan_disable();
-__attribute__((weak)) void __lsan_enable();
-}
+// Where the address sanitizer is not linked, these are null.
+#pragma weak __lsan_do_recoverable_leak_check
+#pragma weak __lsan_disable
+#pragma weak __lsan_enable
 
 namespace {
 
