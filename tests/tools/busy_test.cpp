@@ -52,7 +52,7 @@ TEST_F(BusyMachine, RunSaysThatItCouldNotJudge) {
 
 TEST_F(BusyMachine, TuneCrownsNoWinner) {
   const Finished result = run({"tune", token, "--seconds", "10", "--max-evaluations", "2", "--quiet", "--json"});
-  EXPECT_EQ(result.code, 1) << result.out;
+  EXPECT_EQ(result.code, 75) << result.out << result.err;
   EXPECT_NE(result.err.find("too busy to judge"), std::string::npos) << result.err;
   const auto report = nlohmann::json::parse(result.out).at(0);
   EXPECT_EQ(report["winner"], "");

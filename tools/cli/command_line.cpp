@@ -162,7 +162,7 @@ int run_command_line(int argc, char** argv) try {
     if (asked && app.remaining_size(true) == 0) return app.exit(error);
     return complain(app, error, words);
   } catch (const Failure& error) {
-    return complain(error.what(), error.hint(), kExitFailure);
+    return complain(error.what(), error.hint(), error.code());
   } catch (const UsageError& error) {
     return complain(error.what(), error.hint(), kExitUsage);
   } catch (const Error& error) {

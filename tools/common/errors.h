@@ -9,6 +9,7 @@ namespace fourtune::tools {
 
 inline constexpr int kExitFailure = 1;        // the work could not be done
 inline constexpr int kExitUsage = 2;          // invalid arguments or input
+inline constexpr int kExitTooBusy = 75;       // other work disturbed it; the same command goes on (EX_TEMPFAIL)
 inline constexpr int kExitInterrupted = 130;  // Ctrl-C: 128 + SIGINT, as shells do
 
 // Invalid arguments or input. `hint` says what to do instead; it is empty if the message is enough.
@@ -22,10 +23,15 @@ class UsageError : public std::runtime_error {
   std::string hint_;
 };
 
-// The arguments were valid but the work failed.
+// The arguments were valid but the work failed; the program ends with `code`.
 class Failure : public UsageError {
  public:
-  using UsageError::UsageError;
+  explicit Failure(const std::string& message, std::string hint = {}, int code = kExitFailure)
+      : UsageError(message, std::move(hint)), code_(code) {}
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
 };
 
 }  // namespace fourtune::tools

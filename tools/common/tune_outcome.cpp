@@ -41,18 +41,22 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
     throw Error(
         Status::interrupted,
         fmt::format("interrupted; everything finished is kept in {}, and the same command resumes", database.string()));
-  const bool all_solved = std::none_of(report.problems.begin(), report.problems.end(),
-                                       [](const tuner::ProblemReport& problem) { return problem.winner.empty(); });
+  const auto unsolved = [&](bool left_undecided) {
+    return std::any_of(report.problems.begin(), report.problems.end(), [&](const tuner::ProblemReport& problem) {
+      return problem.winner.empty() && problem.undecided == left_undecided;
+    });
+  };
   const bool all_stored = std::none_of(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
     return warning.starts_with(tuner::not_stored_mark);
   });
   if (!all_stored)
     throw Failure(fmt::format("not everything could be stored in {}", database.string()),
                   "what was stored before is kept, and the same command goes on from there");
-  if (!all_solved && undecided)
+  if (unsolved(false))
+    throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
+  if (unsolved(true))
     throw Failure("at least one problem has no winner: this machine was too busy to judge",
-                  "the measurements are kept; the same command goes on when it is quiet");
-  if (!all_solved) throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
+                  "the measurements are kept; the same command goes on when it is quiet", kExitTooBusy);
 }
 
 }  // namespace fourtune::tools

@@ -10,8 +10,8 @@
 namespace fourtune::tools {
 
 // Prints the report to stdout and its warnings to stderr. Throws Error{interrupted} when the session was stopped, and
-// Failure when something could not be stored in the database or a problem has no winner. footer: printed after a table,
-// else to stderr.
+// Failure when something could not be stored in the database or a problem has no winner: with kExitTooBusy where all
+// that is missing is a quiet machine. footer: printed after a table, else to stderr.
 void print_outcome(const tuner::Report& report, const Output& output, const std::filesystem::path& database,
                    const std::string& footer = {});
 

@@ -37,7 +37,7 @@ int run_ranks_command_line(int argc, char** argv, bool speaks) {
     if (error.get_exit_code() == 0) return speaks ? app.exit(error) : 0;
     return complain(error.what(), "`fourtune-ranks --help` lists the commands", kExitUsage);
   } catch (const Failure& error) {
-    return complain(error.what(), error.hint(), kExitFailure);
+    return complain(error.what(), error.hint(), error.code());
   } catch (const UsageError& error) {
     return complain(error.what(), error.hint(), kExitUsage);
   } catch (const Error& error) {
