@@ -189,12 +189,12 @@ int cufftExecD2Z(CufftHandle plan, void* in, void* out) {
 }
 int cufftExecC2R(CufftHandle plan, void* in, void* out) {
   CALL();
-  return call.execute(plan, kind_of(kC2R), in, out, kCufftForward,
+  return call.execute(plan, kind_of(kC2R), in, out, kCufftInverse,
                       [&] { return call.real(&RealLibrary::cufftExecC2R, plan, in, out); });
 }
 int cufftExecZ2D(CufftHandle plan, void* in, void* out) {
   CALL();
-  return call.execute(plan, kind_of(kZ2D), in, out, kCufftForward,
+  return call.execute(plan, kind_of(kZ2D), in, out, kCufftInverse,
                       [&] { return call.real(&RealLibrary::cufftExecZ2D, plan, in, out); });
 }
 int cufftXtExec(CufftHandle plan, void* in, void* out, int direction) {
