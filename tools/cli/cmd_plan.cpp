@@ -77,9 +77,9 @@ std::string amount(double value) {
   return text::scientific(std::round(value / power) * power);
 }
 
-fft::Order order_from(const std::string& name) {
-  if (name == "natural") return fft::Order::natural;
-  return name == "grouped" ? fft::Order::grouped : fft::Order::reversed;
+fft::DigitOrder order_from(const std::string& name) {
+  if (name == "natural") return fft::DigitOrder::natural;
+  return name == "grouped" ? fft::DigitOrder::grouped : fft::DigitOrder::reversed;
 }
 
 void print_list(const std::string& title, const std::vector<fft::RuleCount>& counts,

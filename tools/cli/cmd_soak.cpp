@@ -44,7 +44,7 @@ void list_tokens(const SoakArguments& arguments) {
 }
 
 void repeat_one(const SoakArguments& arguments) {
-  Trial trial{
+  TriedCase trial{
       parse_case(arguments.repeat), arguments.plan.empty() ? PlanKind::untuned : PlanKind::given, arguments.plan, {}};
   SoakWorker worker(arguments.hunt.worker);
   trial.outcome = worker.try_case(trial.one, trial.kind, trial.plan);
@@ -61,7 +61,7 @@ void run_hunt(const SoakArguments& arguments) {
   ProgressLine line(stderr);
   HuntListener listener;
   listener.on_run = [&](const HuntRun& run) { report.add(run); };
-  listener.on_failure = [&](const HuntRun& run, const Trial& small) {
+  listener.on_failure = [&](const HuntRun& run, const TriedCase& small) {
     line.close();
     const std::string text = report.add_failure(run, small);
     if (!arguments.output.json()) fmt::print("{}\n", text);
@@ -86,7 +86,7 @@ void settle_dropin(SoakArguments& arguments) {
   if (!arguments.plan.empty()) throw UsageError("--dropin and --plan: the interface has no plans", "");
   const DropIn library(options.worker.dropin);
   // A libcufinufft of the tests runs its kernels on the processor, and the caller says so.
-  if (!library.on_device() || capabilities_of(options.worker.backend).arrays != runtime::Arrays::aligned)
+  if (!library.on_device() || capabilities_of(options.worker.backend).arrays != runtime::MemoryKind::aligned)
     options.worker.backend = library.on_device() ? "cuda" : "cpu";
   options.dropin_says = library.says();
   options.worker.dropin = std::filesystem::absolute(options.worker.dropin).string();

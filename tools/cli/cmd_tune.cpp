@@ -224,7 +224,7 @@ void calibrate_first(const runtime::Backend& backend, int device, TuneArguments&
   const DeviceTraits traits = backend.traits(device);
   // An emulator, whose kernels work in the memory of this process, has no rates that say anything.
   if (arguments.no_calibrate || session.cpu_time || session.seconds < kShare * tuner::calibrate_seconds) return;
-  if (backend.capabilities().arrays == runtime::Arrays::aligned || calibration_folder().empty() ||
+  if (backend.capabilities().arrays == runtime::MemoryKind::aligned || calibration_folder().empty() ||
       !known_calibration(traits).date.empty())
     return;
   fmt::print(stderr, "fourtune: note: {} is not calibrated; that comes first, {:g} s at most (--no-calibrate: not)\n",

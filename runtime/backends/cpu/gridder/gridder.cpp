@@ -365,7 +365,7 @@ class TiledGridder final : public Gridder<T> {
     });
   }
 
-  Engine<T> e_;
+  GridderEngine<T> e_;
   PointOrder order_ = PointOrder::permuted;
   SpreadFamily spread_family_ = SpreadFamily::subgrid;  // of the plan
   SpreadFamily family_now_ = SpreadFamily::subgrid;     // for these points
