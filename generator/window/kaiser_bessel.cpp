@@ -1,5 +1,5 @@
-// The Kaiser-Bessel window I0(beta sqrt(1-x^2)) / I0(beta) as a series: a plane wave's expansion in spherical harmonics,
-// averaged around the axis, gives, with the modified spherical Bessel functions i_n,
+// The Kaiser-Bessel window I0(beta sqrt(1-x^2)) / I0(beta) as a series: a plane wave's expansion in spherical
+// harmonics, averaged around the axis, gives, with the modified spherical Bessel functions i_n,
 //   I0(beta sqrt(1-x^2)) = sum_j (4j+1) P_2j(0) i_2j(beta) P_2j(x).
 #include "generator/window/detail.h"
 #include "generator/window/formula.h"
