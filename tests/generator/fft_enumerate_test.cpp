@@ -72,7 +72,7 @@ class FftCandidatesOn : public testing::TestWithParam<const char*> {};
 
 TEST_P(FftCandidatesOn, AreRightPossibleAndCounted) {
   const auto device = *known_device(GetParam());
-  for (const auto& request : {cube(256), cube(60, Precision::f64, ExecutionOrder::reversed)})
+  for (const auto& request : {cube(256), cube(60, Precision::f64, DigitOrder::reversed)})
     expect_sound(fft_candidates(request, device), request, device);
 }
 
@@ -179,7 +179,7 @@ TEST(FftCandidates, TwoPassesWhereTilesFitAndThreeBeyond) {
 
 TEST(FftCandidates, ReversedOrderNeedsNoWorkspaceAndNaturalOrderInPlaceDoes) {
   const auto device = *known_device("h200");
-  auto request = cube(256, Precision::f32, ExecutionOrder::reversed);
+  auto request = cube(256, Precision::f32, DigitOrder::reversed);
   request.place = Place::in;
   for (const auto& candidate : fft_candidates(request, device, few()).list)
     EXPECT_FALSE(uses_workspace(candidate.plan));
@@ -196,7 +196,7 @@ TEST(FftCandidates, ComputeTheTransform) {
   const auto device = *known_device("h200");
   std::mt19937 random(5);
   std::uniform_real_distribution<double> value(-1, 1);
-  for (const DigitOrder order : {DigitOrder::natural, ExecutionOrder::reversed, DigitOrder::grouped})
+  for (const DigitOrder order : {DigitOrder::natural, DigitOrder::reversed, DigitOrder::grouped})
     for (const Lengths& n : {Lengths{24, 20, 18}, Lengths{64, 48, 1}, Lengths{4096, 1, 1}}) {
       FftRequest request;
       request.lengths = n;

@@ -155,7 +155,7 @@ TEST(FftPlanSemantics, AFragmentOfThePaperIsNotAPlanUntilItsBeginningIsThere) {
 
 TEST(FftPlanSemantics, EveryPlanOfThePaperIsTheTransformInEveryOrder) {
   for (const auto& paper : published_plans())
-    for (const DigitOrder order : {ExecutionOrder::reversed, DigitOrder::grouped, DigitOrder::natural}) {
+    for (const DigitOrder order : {DigitOrder::reversed, DigitOrder::grouped, DigitOrder::natural}) {
       auto plan = parse_fft_plan(corrected(paper));
       plan.order = order;
       for (int d = 0; d < 3; ++d) {

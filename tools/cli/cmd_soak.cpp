@@ -156,7 +156,10 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_option("--count", hunt.count, "Problems to draw")
       ->check(between(std::int64_t{1}, std::int64_t{1000000000}))
       ->type_name("N");
-  command.add_option("--seed", hunt.seed, "Seed of everything that is drawn")->capture_default_str()->type_name("N");
+  command.add_option("--seed", hunt.seed, "Seed of everything that is drawn")
+      ->check(any_seed())
+      ->capture_default_str()
+      ->type_name("N");
   command.add_flag("--fft", arguments.fft, "Uniform problems only");
   command.add_flag("--nufft", arguments.nufft, "Nonuniform problems only");
   command
