@@ -13,7 +13,9 @@ namespace fourtune {
 namespace {
 
 [[noreturn]] void bad(std::string_view key, std::string_view value, std::string_view allowed) {
-  throw Error(Status::invalid_problem, fmt::format("{}={}: {}", text::shown(key), text::shown(value), allowed));
+  throw Error(Status::invalid_problem, value.empty()
+                                           ? fmt::format("{}= has no value: {}", text::shown(key), allowed)
+                                           : fmt::format("{}={}: {}", text::shown(key), text::shown(value), allowed));
 }
 
 std::int64_t parse_count(std::string_view key, std::string_view value, std::int64_t least) {
@@ -39,7 +41,14 @@ int parse_sizes(Kind kind, std::string_view key, std::string_view value,
   const auto parts = text::split(value, 'x');
   if (static_cast<int>(parts.size()) > most_dimensions_of(kind))
     bad(key, value, fmt::format("one to {} numbers joined by x are needed", kind == Kind::fft ? "four" : "three"));
-  for (std::size_t d = 0; d < parts.size(); ++d) sizes[d] = parse_count(key, parts[d], 1);
+  for (std::size_t d = 0; d < parts.size(); ++d) {
+    const auto size = text::number<std::int64_t>(parts[d]);
+    if (!size || *size < 1)
+      bad(key, value,
+          parts.size() == 1 ? "a whole number from 1 to 2^63-1 is needed"
+                            : "whole numbers from 1 to 2^63-1 joined by x are needed, as 256x64");
+    sizes[d] = *size;
+  }
   return static_cast<int>(parts.size());
 }
 
@@ -48,7 +57,12 @@ ArrayLayout parse_side(std::string_view value, std::string_view whole) {
   ArrayLayout layout;
   const auto plus = value.find('+');
   parse_sizes(Kind::fft, "layout", value.substr(0, plus), layout.stride);
-  if (plus != std::string_view::npos) layout.distance = parse_count("layout", value.substr(plus + 1), 1);
+  if (plus != std::string_view::npos) {
+    const auto distance = text::number<std::int64_t>(value.substr(plus + 1));
+    if (!distance || *distance < 1)
+      bad("layout", whole, "after + comes the distance between transforms, a whole number from 1 to 2^63-1");
+    layout.distance = *distance;
+  }
   if (value.empty())
     bad("layout", whole, "strides of the input side come first: 1x260x67600+17576000/1x256x65536+16777216");
   return layout;

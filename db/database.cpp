@@ -229,13 +229,13 @@ Database Database::open_uri(const std::string& uri, int flags, int busy_ms) {
   return database;
 }
 
-Database Database::open(const std::filesystem::path& path, Access access, int busy_ms) {
+Database Database::open(const std::filesystem::path& path, OpenMode access, int busy_ms) {
   switch (access) {
-    case Access::read:
+    case OpenMode::read:
       return open_uri(file_uri(path, "mode=ro"), SQLITE_OPEN_READONLY, busy_ms);
-    case Access::immutable:
+    case OpenMode::immutable:
       return open_uri(file_uri(path, "mode=ro&immutable=1"), SQLITE_OPEN_READONLY, busy_ms);
-    case Access::write:
+    case OpenMode::write:
       break;
   }
   return open_uri(file_uri(path, "mode=rwc"), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busy_ms);

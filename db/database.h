@@ -70,7 +70,7 @@ class Statement {
   sqlite3* connection_ = nullptr;
 };
 
-enum class Access {
+enum class OpenMode {
   read,       // shared with writers
   immutable,  // nobody writes: takes no locks, makes no files next to it
   write,      // created when missing
@@ -80,7 +80,7 @@ class Database {
  public:
   // Opens the connection with every defence on (defensive mode, untrusted schema, cell size check, no memory mapping,
   // length limits) and with foreign keys enforced. Reads nothing yet. busy_ms: how long to wait for other processes.
-  static Database open(const std::filesystem::path& path, Access access, int busy_ms);
+  static Database open(const std::filesystem::path& path, OpenMode access, int busy_ms);
   // An empty database in memory.
   static Database in_memory();
   // A read-only database whose file is this buffer, which must outlive the connection.

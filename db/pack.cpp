@@ -49,7 +49,7 @@ std::string header_of(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return {};
   try {
-    return Database::open(real_path(path), Access::immutable, 0).first_bytes(kHeader);
+    return Database::open(real_path(path), OpenMode::immutable, 0).first_bytes(kHeader);
   } catch (const Error&) {
     return {};
   }
@@ -249,7 +249,7 @@ std::shared_ptr<const Pack> Pack::open(const std::filesystem::path& path) {
     refuse(StoreFault::unreadable, where, "cannot be read");
   if (!has_mark(header)) refuse(StoreFault::foreign, where, "is not a pack; `fourtune pack build` makes one");
   const std::lock_guard lock(mutex());
-  Database database = Database::open(real_path(path), Access::immutable, 0);
+  Database database = Database::open(real_path(path), OpenMode::immutable, 0);
   require_pack(database, where);
   const std::int64_t bytes = database.integer("PRAGMA page_count") * database.integer("PRAGMA page_size");
   if (bytes != static_cast<std::int64_t>(std::filesystem::file_size(path, error)))

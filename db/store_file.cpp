@@ -155,7 +155,7 @@ Found look_at(const fs::path& path) {
   // Check the size first: another process may be creating the file just now, and it is empty only if it was empty
   // before this check. (SQLite also takes a file of one byte for an empty one, and would overwrite it.)
   if (fs::file_size(path, error) == 0) return Found::empty;
-  const std::string header = Database::open(path, Access::immutable, 0).first_bytes(kHeaderSize);
+  const std::string header = Database::open(path, OpenMode::immutable, 0).first_bytes(kHeaderSize);
   if (header.substr(0, kMark.size()) != kMark) {
     refuse(StoreFault::foreign, path, "is not a SQLite file; choose another path");
   }
@@ -216,12 +216,12 @@ Database at_newest_version(Database database, const fs::path& path) {
 
 // Any connection that may write rolls back the journal of a killed writer.
 void recover(const fs::path& path) {
-  Database::open(path, Access::write, kReaderBusyMs).integer("SELECT count(*) FROM sqlite_schema");
+  Database::open(path, OpenMode::write, kReaderBusyMs).integer("SELECT count(*) FROM sqlite_schema");
 }
 
 Database read_shared(const fs::path& path) {
   try {
-    return at_newest_version(Database::open(path, Access::read, kReaderBusyMs), path);
+    return at_newest_version(Database::open(path, OpenMode::read, kReaderBusyMs), path);
   } catch (const StoreError& error) {
     if (error.fault() != StoreFault::unwritable) throw;
   }
@@ -230,12 +230,12 @@ Database read_shared(const fs::path& path) {
   std::error_code ignored;
   if (is_complete(path) && !fs::exists(beside(path, "-shm"), ignored) &&
       ::access(fs::absolute(path).parent_path().c_str(), W_OK) != 0) {
-    return at_newest_version(Database::open(path, Access::immutable, kReaderBusyMs), path);
+    return at_newest_version(Database::open(path, OpenMode::immutable, kReaderBusyMs), path);
   }
   // Otherwise it is the roll-back of a killed writer's transaction.
   try {
     recover(path);
-    return at_newest_version(Database::open(path, Access::read, kReaderBusyMs), path);
+    return at_newest_version(Database::open(path, OpenMode::read, kReaderBusyMs), path);
   } catch (const StoreError& error) {
     if (error.fault() != StoreFault::unwritable) throw;
     refuse(StoreFault::unreadable, path,
@@ -328,14 +328,14 @@ Database open_for_reading(const fs::path& path, OpenAs as) {
     refuse(StoreFault::unreadable, path,
            "has a journal beside it, so it is not a finished pack; close its writers first");
   }
-  return at_newest_version(Database::open(path, Access::immutable, kReaderBusyMs), path);
+  return at_newest_version(Database::open(path, OpenMode::immutable, kReaderBusyMs), path);
 }
 
 Database open_for_writing(const fs::path& path, int busy_ms, Journal journal) {
   if (path.empty()) refuse(StoreFault::unwritable, path, "has no path: set FOURTUNE_DB, or HOME");
   look_at(path);
   require_writable_folder(path);
-  Database database = Database::open(path, Access::write, busy_ms);
+  Database database = Database::open(path, OpenMode::write, busy_ms);
   if (database.read_only()) refuse(StoreFault::unwritable, path, "is read-only; check its rights");
   database.execute("PRAGMA synchronous = FULL");
   if (checked_version(database, path) != 0) require_undamaged(database, path);

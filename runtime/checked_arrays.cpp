@@ -136,7 +136,8 @@ bool checks_arrays() {
 }
 
 std::unique_ptr<TransformCore> with_checked_arrays(std::unique_ptr<TransformCore> core, const Options& options) {
-  const bool on_host = options.devices.empty() && find_backend(options.backend).capabilities().arrays != Arrays::device;
+  const bool on_host =
+      options.devices.empty() && find_backend(options.backend).capabilities().arrays != MemoryKind::device;
   return std::make_unique<CheckedArrays>(std::move(core), on_host, options.distinct_points);
 }
 

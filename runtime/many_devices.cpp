@@ -355,7 +355,7 @@ std::vector<ListedDevice> checked_devices(const Problem& problem, const Options&
 
 // A processor reaches every array and has its own threads, so it works as if it were not asked to share.
 bool is_processor(const Backend& backend, const std::vector<ListedDevice>& devices) {
-  return devices.size() == 1 && backend.capabilities().arrays == Arrays::host;
+  return devices.size() == 1 && backend.capabilities().arrays == MemoryKind::host;
 }
 
 }  // namespace

@@ -428,7 +428,7 @@ class StreamedNufft final : public StreamedCore {
   DeviceCopy memory_;
   std::string why_;
   SlabScheme scheme_;
-  std::optional<generator::nufft::Kernels> locator_;
+  std::optional<generator::nufft::StageKernels> locator_;
   DeviceArray shared_;
   std::unique_ptr<Executor> gridder_;
   std::unique_ptr<GpuSlabFfts> ffts_;

@@ -22,7 +22,7 @@ class StreamedPoints {
   struct Means {
     DeviceStreams& streams;
     PointLists& lists;
-    const generator::nufft::Kernels& locator;
+    const generator::nufft::StageKernels& locator;
     char* memory;  // where SlabPlaces are
   };
   // Consecutive items of a chunk's arrays, and some of them that a device works on at once.

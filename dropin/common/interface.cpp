@@ -8,7 +8,7 @@
 namespace fourtune::dropin {
 namespace {
 
-Plan& checked(Plan* plan, Precision precision) {
+ForeignPlan& checked(ForeignPlan* plan, Precision precision) {
   if (!plan) throw Failure(Code::no_plan, "the plan is null");
   if (plan->request().precision != precision)
     throw Failure(Code::no_plan, fmt::format("the plan is of {}; call the function of that precision",
@@ -31,7 +31,7 @@ int simple_in(const SimpleCall<Real>& call) {
     request.precision = sizeof(Real) == sizeof(float) ? Precision::f32 : Precision::f64;
     request.tol = call.tol;
     const Checked checked_request = read_options(call.name, call.options, request);
-    Plan plan(checked_request.request);
+    ForeignPlan plan(checked_request.request);
     const Code code =
         plan.set_points({call.points, call.x[0], call.x[1], call.x[2], call.targets, call.s[0], call.s[1], call.s[2]});
     plan.execute(values(call.point_values), values(call.mode_values), false);
@@ -57,24 +57,24 @@ int make_plan(const char* caller, const PlanCall& call) {
       std::copy_n(call.modes, std::clamp(call.dim, 0, 3), request.modes.begin());
     }
     const Checked checked_request = read_options(caller, call.options, request);
-    *call.plan = new Plan(checked_request.request);
+    *call.plan = new ForeignPlan(checked_request.request);
     return checked_request.code;
   });
 }
 
-int set_points(const char* caller, Plan* plan, Precision precision, const Points& points) {
+int set_points(const char* caller, ForeignPlan* plan, Precision precision, const Points& points) {
   return guarded(caller, [&] { return checked(plan, precision).set_points(points); });
 }
 
-int execute(const char* caller, Plan* plan, Precision precision, const void* point_values, const void* mode_values,
-            bool adjoint) {
+int execute(const char* caller, ForeignPlan* plan, Precision precision, const void* point_values,
+            const void* mode_values, bool adjoint) {
   return guarded(caller, [&] {
     checked(plan, precision).execute(values(point_values), values(mode_values), adjoint);
     return Code::success;
   });
 }
 
-int destroy(const char* caller, Plan* plan, Precision precision) {
+int destroy(const char* caller, ForeignPlan* plan, Precision precision) {
   return guarded(caller, [&] {
     delete &checked(plan, precision);
     return Code::success;

@@ -19,14 +19,14 @@ struct PlanCall {
   int sign, count;
   Precision precision;
   double tol;
-  Plan** plan;  // null after a failure
+  ForeignPlan** plan;  // null after a failure
   const void* options;
 };
 int make_plan(const char* caller, const PlanCall& call);
-int set_points(const char* caller, Plan* plan, Precision precision, const Points& points);
-int execute(const char* caller, Plan* plan, Precision precision, const void* point_values, const void* mode_values,
-            bool adjoint);
-int destroy(const char* caller, Plan* plan, Precision precision);
+int set_points(const char* caller, ForeignPlan* plan, Precision precision, const Points& points);
+int execute(const char* caller, ForeignPlan* plan, Precision precision, const void* point_values,
+            const void* mode_values, bool adjoint);
+int destroy(const char* caller, ForeignPlan* plan, Precision precision);
 
 // Makes a plan, executes it and destroys it.
 int simple(const SimpleCall<float>& call);

@@ -118,7 +118,7 @@ Checked check(Request request) {
   return {std::move(request), code};
 }
 
-Plan::Plan(const Request& checked) : request_(checked), tol_(checked.tol), at_once_(batch_of(checked)) {
+ForeignPlan::ForeignPlan(const Request& checked) : request_(checked), tol_(checked.tol), at_once_(batch_of(checked)) {
   if (!has_modes(request_)) {
     mode_count_ = 0;
     return;
@@ -132,7 +132,7 @@ Plan::Plan(const Request& checked) : request_(checked), tol_(checked.tol), at_on
 }
 
 // A device that is missing is told at once, not when points are set.
-void Plan::open_device() {
+void ForeignPlan::open_device() {
   try {
     idle_.push_back(new_lane());
   } catch (const Error& error) {
@@ -140,18 +140,18 @@ void Plan::open_device() {
   }
 }
 
-Plan::~Plan() {
+ForeignPlan::~ForeignPlan() {
   for (auto& lane : idle_) give_up(std::move(lane));
 }
 
-std::unique_ptr<Plan::Lane> Plan::new_lane() {
+std::unique_ptr<ForeignPlan::Lane> ForeignPlan::new_lane() {
   auto lane = std::make_unique<Lane>();
   lane->transform = shares_transforms() ? take_transform(token_, request_.options)
                                         : std::make_unique<Transform>(token_, request_.options);
   return lane;
 }
 
-void Plan::give_up(std::unique_ptr<Lane> lane) noexcept {
+void ForeignPlan::give_up(std::unique_ptr<Lane> lane) noexcept {
   if (!lane || !lane->transform) return;
   if (shares_transforms()) return give_transform(token_, request_.options, std::move(lane->transform));
   const PlannerGuard guard(request_.planner_lock);
@@ -159,7 +159,7 @@ void Plan::give_up(std::unique_ptr<Lane> lane) noexcept {
 }
 
 // Plans that need FFTW's planner are made here, and by the first adjoint.
-void Plan::place(Lane& lane) const {
+void ForeignPlan::place(Lane& lane) const {
   const PlannerGuard guard(request_.planner_lock);
   lane.points = 0;
   lane.transform->set_points(points_);
@@ -167,7 +167,7 @@ void Plan::place(Lane& lane) const {
 }
 
 // A lane with the plan's points, at a larger tolerance where the caller's is out of reach and may be raised.
-std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
+std::unique_ptr<ForeignPlan::Lane> ForeignPlan::lane_with_points() {
   constexpr double kLargest = 0.1;
   for (;;) {
     auto lane = idle_.empty() ? new_lane() : std::move(idle_.back());
@@ -185,7 +185,7 @@ std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
   }
 }
 
-void Plan::take_tolerance(double tol) {
+void ForeignPlan::take_tolerance(double tol) {
   if (tol == tol_) return;
   for (auto& lane : idle_) give_up(std::move(lane));
   idle_.clear();
@@ -195,7 +195,7 @@ void Plan::take_tolerance(double tol) {
 
 // Forces the window that the caller's upsampling asks for, which only the caller's own steps will see. The rest of the
 // plan is fitted to it when it is bound.
-void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
+void ForeignPlan::take_kernel(std::unique_ptr<Lane>& lane) {
   std::string plan = with_kernel(lane->transform->plan(), problem_of(request_, tol_, at_once_), request_.upsampling);
   give_up(std::move(lane));
   request_.options.plan = std::move(plan);
@@ -203,7 +203,7 @@ void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
   place(*lane);
 }
 
-Code Plan::set_points(Points points) {
+Code ForeignPlan::set_points(Points points) {
   const auto check_count = [](std::int64_t count, const char* what) {
     if (count < 0 || count > kMostPoints)
       throw Failure(Code::bad_point_count, fmt::format("{} {}: from 0 to 1e14", count, what));
@@ -232,9 +232,9 @@ Code Plan::set_points(Points points) {
 }
 
 // Takes a transform that is idle, or makes another one; gives it back unless an exception ended its work.
-class Plan::Borrowed {
+class ForeignPlan::Borrowed {
  public:
-  explicit Borrowed(Plan& plan) : plan_(plan) {
+  explicit Borrowed(ForeignPlan& plan) : plan_(plan) {
     {
       const std::lock_guard lock(plan_.mutex_);
       if (!plan_.idle_.empty()) lane_ = std::move(plan_.idle_.back()), plan_.idle_.pop_back();
@@ -261,12 +261,12 @@ class Plan::Borrowed {
   } catch (const std::bad_alloc&) {  // without memory for its place it is destroyed
   }
 
-  Plan& plan_;
+  ForeignPlan& plan_;
   std::unique_ptr<Lane> lane_;
   bool failed_ = true;
 };
 
-void Plan::execute(void* point_values, void* mode_values, bool adjoint) {
+void ForeignPlan::execute(void* point_values, void* mode_values, bool adjoint) {
   if (points_number_ == 0) throw Failure(Code::bad_argument, "the plan has no points yet; call setpts first");
   if (computes_nothing()) return write_zeros(point_values, mode_values, adjoint);
   const std::int64_t bytes = 2 * real_bytes(request_.precision);
@@ -288,17 +288,17 @@ void Plan::execute(void* point_values, void* mode_values, bool adjoint) {
   borrowed.done();
 }
 
-bool Plan::computes_nothing() const noexcept {
+bool ForeignPlan::computes_nothing() const noexcept {
   if (mode_count_ == 0) return true;
   return !request_.on_device && (points_.m == 0 || (request_.type == 3 && points_.k == 0));
 }
 
-std::int64_t Plan::output_count(bool to_modes) const {
+std::int64_t ForeignPlan::output_count(bool to_modes) const {
   if (!to_modes) return points_.m * request_.count;
   return (request_.type == 3 ? points_.k : mode_count_) * request_.count;
 }
 
-void Plan::write_zeros(void* point_values, void* mode_values, bool adjoint) const {
+void ForeignPlan::write_zeros(void* point_values, void* mode_values, bool adjoint) const {
   const bool to_modes = (request_.type != 2) != adjoint;
   void* const output = to_modes ? mode_values : point_values;
   const std::int64_t count = output_count(to_modes);
@@ -307,13 +307,13 @@ void Plan::write_zeros(void* point_values, void* mode_values, bool adjoint) cons
   std::memset(output, 0, static_cast<std::size_t>(count * 2 * real_bytes(request_.precision)));
 }
 
-void Plan::print_points(const Lane& lane) const {
+void ForeignPlan::print_points(const Lane& lane) const {
   std::printf("%lld points, %lld targets, %lld transforms\n%s", static_cast<long long>(points_.m),
               static_cast<long long>(points_.k), static_cast<long long>(request_.count),
               lane.transform->explain().c_str());
 }
 
-void Plan::print_times(const Lane& lane) const {
+void ForeignPlan::print_times(const Lane& lane) const {
   for (const StageTime& time : lane.transform->stage_times())
     std::printf("  %-12s %.3e s\n", time.stage.c_str(), time.seconds);
 }

@@ -58,12 +58,12 @@ struct Checked {
 // Throws Failure where type, dimension, counts, modes or tolerance are impossible.
 Checked check(Request request);
 
-class Plan {
+class ForeignPlan {
  public:
-  explicit Plan(const Request& checked);  // by check()
-  ~Plan();
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
+  explicit ForeignPlan(const Request& checked);  // by check()
+  ~ForeignPlan();
+  ForeignPlan(const ForeignPlan&) = delete;
+  ForeignPlan& operator=(const ForeignPlan&) = delete;
 
   // Surplus coordinates (beyond the dimension; targets of types 1 and 2) are ignored. One thread at a time.
   Code set_points(Points points);

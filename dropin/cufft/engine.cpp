@@ -40,8 +40,8 @@ struct Kept {
 
 struct Engine {
   ForkSafeMutex mutex;
-  std::condition_variable_any changed;  // a new wish, a finished order, or the end
-  std::deque<std::shared_ptr<Order>> wanted;
+  std::condition_variable_any changed;  // a new wish, a finished job, or the end
+  std::deque<std::shared_ptr<Job>> wanted;
   std::list<Kept> kept;                 // the most recent one first
   std::deque<Wish> lost;                // at which the real library was faster
   std::vector<Made> gone;               // what the thread destroys
@@ -125,35 +125,35 @@ void finish(void*) {
   Engine& all = engine();
   std::unique_lock lock(all.mutex);
   if (std::exchange(all.ends, true)) return;
-  for (const auto& order : all.wanted) order->progress = Progress::refused;
+  for (const auto& job : all.wanted) job->state = JobState::refused;
   all.wanted.clear();
   all.changed.notify_all();
   all.changed.wait_for(lock, kMost, [&] { return !all.works; });
 }
 
-// Takes the next order. Called with the mutex, which is free while a transform is made.
-void work_on(const std::shared_ptr<Order>& order, std::unique_lock<ForkSafeMutex>& lock) {
+// Takes the next job. Called with the mutex, which is free while a transform is made.
+void work_on(const std::shared_ptr<Job>& job, std::unique_lock<ForkSafeMutex>& lock) {
   Engine& all = engine();
-  if (order->abandoned) return;
+  if (job->abandoned) return;
   Why why = Why::none;
-  Made made = take_kept(order->wish);
+  Made made = take_kept(job->wish);
   if (!made.transform) {
     all.works = true;
     lock.unlock();
     // Again, to be called before what libraries have registered since.
     abi::__cxa_atexit(finish, nullptr, nullptr);
-    why = try_to_make(order->wish, made);
+    why = try_to_make(job->wish, made);
     if (why != Why::none) made = {};
     lock.lock();
     all.works = false;
   }
-  order->why = why;
+  job->why = why;
   std::list<Kept> gone;
-  if (order->abandoned && made.transform)
-    gone = keep({order->wish, std::move(made)});
+  if (job->abandoned && made.transform)
+    gone = keep({job->wish, std::move(made)});
   else
-    order->transform = std::move(made.transform), order->trial = std::move(made.trial);
-  order->progress = why == Why::none ? Progress::ready : Progress::refused;
+    job->transform = std::move(made.transform), job->trial = std::move(made.trial);
+  job->state = why == Why::none ? JobState::ready : JobState::refused;
   all.changed.notify_all();
   lock.unlock();
   gone.clear();
@@ -167,9 +167,9 @@ void work() {
   for (;;) {
     all.changed.wait(lock, [&] { return !all.ends && !(all.wanted.empty() && all.gone.empty()); });
     if (!all.wanted.empty()) {
-      const auto order = std::move(all.wanted.front());
+      const auto job = std::move(all.wanted.front());
       all.wanted.pop_front();
-      work_on(order, lock);
+      work_on(job, lock);
     }
     std::vector<Made> gone = std::move(all.gone);
     all.gone.clear();
@@ -201,22 +201,22 @@ void start_thread() {
 
 }  // namespace
 
-std::shared_ptr<Order> order(const Wish& wish) {
+std::shared_ptr<Job> request(const Wish& wish) {
   Engine& all = engine();
-  auto made = std::make_shared<Order>();
+  auto made = std::make_shared<Job>();
   made->wish = wish;
   const std::lock_guard lock(all.mutex);
   if (std::find(all.lost.begin(), all.lost.end(), wish) != all.lost.end()) {
     made->why = Why::measured;
-    made->progress = Progress::refused;
+    made->state = JobState::refused;
     return made;
   }
   Made kept = take_kept(wish);
   if (kept.transform) {
     made->transform = std::move(kept.transform), made->trial = std::move(kept.trial);
-    made->progress = Progress::ready;
+    made->state = JobState::ready;
   } else if (all.ends) {
-    made->progress = Progress::refused;
+    made->state = JobState::refused;
   } else {
     if (!all.started) start_thread();
     all.started = true;
@@ -226,28 +226,28 @@ std::shared_ptr<Order> order(const Wish& wish) {
   return made;
 }
 
-void wait_for(const Order& order) {
+void wait_for(const Job& job) {
   std::unique_lock lock(engine().mutex);
-  engine().changed.wait(lock, [&] { return order.progress != Progress::waiting; });
+  engine().changed.wait(lock, [&] { return job.state != JobState::waiting; });
 }
 
-void give_back(const std::shared_ptr<Order>& order) noexcept try {
+void give_back(const std::shared_ptr<Job>& job) noexcept try {
   const runtime::cuda::RelaxedCapture allowed;  // what goes is freed, perhaps while the program records a graph
   std::list<Kept> gone;
   const std::lock_guard lock(engine().mutex);
-  order->abandoned = true;
-  if (order->recorded) order->transform.release();  // NOLINT(bugprone-unused-return-value): graphs have its kernels
-  if (order->transform) gone = keep({order->wish, {std::move(order->transform), std::move(order->trial)}});
-} catch (...) {  // no memory: the transform goes with the order
+  job->abandoned = true;
+  if (job->recorded) job->transform.release();  // NOLINT(bugprone-unused-return-value): graphs have its kernels
+  if (job->transform) gone = keep({job->wish, {std::move(job->transform), std::move(job->trial)}});
+} catch (...) {  // no memory: the transform goes with the job
 }
 
-void give_up(Order& order) noexcept try {
+void give_up(Job& job) noexcept try {
   Engine& all = engine();
   const std::lock_guard lock(all.mutex);
-  order.why = Why::measured;
-  order.progress = Progress::refused;
-  all.gone.push_back({std::move(order.transform), std::move(order.trial)});
-  all.lost.push_front(order.wish);
+  job.why = Why::measured;
+  job.state = JobState::refused;
+  all.gone.push_back({std::move(job.transform), std::move(job.trial)});
+  all.lost.push_front(job.wish);
   if (all.lost.size() > kMostLost) all.lost.pop_back();
   all.changed.notify_all();
 } catch (...) {  // no memory: the next plan tries again
@@ -257,7 +257,7 @@ void abandon_engine() noexcept { engine().ends = true; }
 
 void use_backend(const std::string& name) { engine().backend = name; }
 bool uses_device() {
-  return runtime::known_backend(engine().backend)->capabilities().arrays == runtime::Arrays::device;
+  return runtime::known_backend(engine().backend)->capabilities().arrays == runtime::MemoryKind::device;
 }
 
 }  // namespace fourtune::dropin

@@ -26,12 +26,12 @@ struct Wish {
   }
 };
 
-enum class Progress { waiting, ready, refused };
+enum class JobState { waiting, ready, refused };
 
-// What became of a wish. The transform may be used once the progress is `ready`.
-struct Order {
+// What became of a wish. The transform may be used once the state is `ready`.
+struct Job {
   Wish wish;
-  std::atomic<Progress> progress{Progress::waiting};
+  std::atomic<JobState> state{JobState::waiting};
   std::unique_ptr<Transform> transform;
   std::unique_ptr<Trial> trial;  // null: the transform is not compared, or no longer
   Why why = Why::waiting;        // of a refusal
@@ -40,13 +40,13 @@ struct Order {
 };
 
 // Does not wait. Throws std::bad_alloc and std::system_error.
-std::shared_ptr<Order> order(const Wish& wish);
-// Waits until the order is no longer `waiting`.
-void wait_for(const Order& order);
+std::shared_ptr<Job> request(const Wish& wish);
+// Waits until the job is no longer `waiting`.
+void wait_for(const Job& job);
 // The plan that ordered it has ended.
-void give_back(const std::shared_ptr<Order>& order) noexcept;
-// The real library was faster. The order becomes `refused`, and so do later ones that are alike.
-void give_up(Order& order) noexcept;
+void give_back(const std::shared_ptr<Job>& job) noexcept;
+// The real library was faster. The job becomes `refused`, and so do later ones that are alike.
+void give_up(Job& job) noexcept;
 // In the child of a fork: forgets the thread, which is not there.
 void abandon_engine() noexcept;
 

@@ -11,7 +11,7 @@ using namespace runtime::cuda;
 
 namespace {
 
-class Events final : public Stopwatch {
+class Events final : public StreamStopwatch {
  public:
   explicit Events(std::shared_ptr<const Device> device) : device_(std::move(device)), begin_(device_), end_(device_) {}
   void start(void* stream) override { record(begin_, stream); }
@@ -74,7 +74,7 @@ long long free_memory(int device) noexcept try {
   return 0;
 }
 
-std::unique_ptr<Stopwatch> make_stopwatch(int device) { return std::make_unique<Events>(Device::open(device)); }
+std::unique_ptr<StreamStopwatch> make_stopwatch(int device) { return std::make_unique<Events>(Device::open(device)); }
 
 bool is_recorded(void* stream) noexcept try {
   if (!why_no_driver().empty()) return false;

@@ -16,6 +16,6 @@ long long free_memory(int device) noexcept;
 // Whether the program records the stream's work into a graph.
 bool is_recorded(void* stream) noexcept;
 // By events of the device's primary context. Throws Error.
-std::unique_ptr<Stopwatch> make_stopwatch(int device);
+std::unique_ptr<StreamStopwatch> make_stopwatch(int device);
 
 }  // namespace fourtune::dropin

@@ -16,7 +16,7 @@ namespace {
 
 struct Table {
   ForkSafeMutex mutex;
-  std::map<std::pair<const RealLibrary*, CufftHandle>, std::shared_ptr<CufftPlan>> plans;
+  std::map<std::pair<const RealLibrary*, CufftHandle>, std::shared_ptr<InterposedPlan>> plans;
   bool used = false, forked = false;
 };
 Table& table() {
@@ -66,18 +66,18 @@ Mode mode() noexcept {
 
 bool is_forked() noexcept { return table().forked; }
 
-CufftPlan::~CufftPlan() {
+InterposedPlan::~InterposedPlan() {
   for (Variant& variant : variants_)
-    if (variant.order) give_back(variant.order);
+    if (variant.job) give_back(variant.job);
   count();
 }
 
-void CufftPlan::count() noexcept {
+void InterposedPlan::count() noexcept {
   const std::lock_guard lock(mutex_);
   if (!std::exchange(counted_, true)) count_plan(ours_, theirs_, why_not_);
 }
 
-void CufftPlan::made(const std::optional<CufftShape>& shape, Why why_not) noexcept {
+void InterposedPlan::made(const std::optional<CufftShape>& shape, Why why_not) noexcept {
   const std::lock_guard lock(mutex_);
   made_ = true;
   if (refused_) return;
@@ -89,23 +89,23 @@ void CufftPlan::made(const std::optional<CufftShape>& shape, Why why_not) noexce
   why_not_ = shape_ ? Why::waiting : why_not;
 }
 
-bool CufftPlan::is_made() noexcept {
+bool InterposedPlan::is_made() noexcept {
   const std::lock_guard lock(mutex_);
   return made_;
 }
 
-void CufftPlan::refuse(Why why) noexcept {
+void InterposedPlan::refuse(Why why) noexcept {
   const std::lock_guard lock(mutex_);
   why_not_ = why, refused_ = true;
   shape_.reset();
 }
 
-void CufftPlan::set_stream(void* stream) noexcept {
+void InterposedPlan::set_stream(void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   stream_ = stream;
 }
 
-std::optional<int> CufftPlan::execute(std::optional<KindOfFft> kind, void* in, void* out, int direction) noexcept {
+std::optional<int> InterposedPlan::execute(std::optional<KindOfFft> kind, void* in, void* out, int direction) noexcept {
   const std::lock_guard lock(mutex_);
   std::optional<int> result;
   try {
@@ -116,7 +116,7 @@ std::optional<int> CufftPlan::execute(std::optional<KindOfFft> kind, void* in, v
   return result;
 }
 
-std::optional<int> CufftPlan::execute_ours(std::optional<KindOfFft> kind, void* in, void* out, int direction) {
+std::optional<int> InterposedPlan::execute_ours(std::optional<KindOfFft> kind, void* in, void* out, int direction) {
   if (!shape_ || !in || !out) return std::nullopt;
   if (kind && (kind->type != shape_->type || kind->precision != shape_->precision)) return std::nullopt;
   if (shape_->type != FftType::c2c)
@@ -125,104 +125,104 @@ std::optional<int> CufftPlan::execute_ours(std::optional<KindOfFft> kind, void* 
     return std::nullopt;
   const Place place = in == out ? Place::in : Place::out;
   Variant& variant = variants_[(place == Place::in ? 2 : 0) + (direction == kCufftInverse ? 1 : 0)];
-  if (!variant.order && variant.refused == Why::none) begin(variant, place, direction);
-  if (!variant.order) return std::nullopt;
+  if (!variant.job && variant.refused == Why::none) begin(variant, place, direction);
+  if (!variant.job) return std::nullopt;
   return run(variant, in, out);
 }
 
-void CufftPlan::begin(Variant& variant, Place place, int direction) {
+void InterposedPlan::begin(Variant& variant, Place place, int direction) {
   try {
-    variant.order = order({problem_of(*shape_, place, direction), device_, context_});
+    variant.job = request({problem_of(*shape_, place, direction), device_, context_});
   } catch (const Error&) {
     variant.refused = Why::layout;
     why_not_ = Why::layout;
   }
 }
 
-std::optional<int> CufftPlan::run(Variant& variant, void* in, void* out) {
-  Order& order = *variant.order;
-  if (order.progress == Progress::waiting) {
+std::optional<int> InterposedPlan::run(Variant& variant, void* in, void* out) {
+  Job& job = *variant.job;
+  if (job.state == JobState::waiting) {
     why_not_ = Why::waiting;
     if (mode() != Mode::wait || is_recorded(stream_)) return std::nullopt;
-    wait_for(order);
+    wait_for(job);
   }
-  if (order.progress == Progress::refused) {
-    variant.refused = why_not_ = order.why;
-    variant.order.reset();
+  if (job.state == JobState::refused) {
+    variant.refused = why_not_ = job.why;
+    variant.job.reset();
     return std::nullopt;
   }
   const std::uintptr_t alignment = alignment_of(in, out);
   if (variant.unfit >= alignment) return std::nullopt;
   if (is_recorded(stream_))
-    order.recorded = true;
-  else if (order.trial && mode() == Mode::on && !order.recorded && is_their_turn(variant))
+    job.recorded = true;
+  else if (job.trial && mode() == Mode::on && !job.recorded && is_their_turn(variant))
     return std::nullopt;
   try {
-    if (variant.stream != stream_) order.transform->set_stream(stream_);
+    if (variant.stream != stream_) job.transform->set_stream(stream_);
     variant.stream = stream_;
-    order.transform->execute(in, out);
-    if (order.trial) order.trial->end(stream_);
+    job.transform->execute(in, out);
+    if (job.trial) job.trial->end(stream_);
     return kCufftSuccess;
   } catch (const Error& error) {
-    order.trial.reset();
+    job.trial.reset();
     if (error.status() == Status::invalid_argument) {  // arrays are looked at before anything starts
       variant.unfit = alignment;
       why_not_ = Why::pointers;
       return std::nullopt;
     }
     variant.refused = why_not_ = Why::failed;
-    variant.order.reset();
+    variant.job.reset();
     if (in == out) return kCufftExecFailed;  // some of it may be transformed
     return std::nullopt;
   }
 }
 
 // Whether the real library executes next, in a trial or because it has won.
-bool CufftPlan::is_their_turn(Variant& variant) {
-  Order& order = *variant.order;
-  if (timed_ == variant.order) return false;  // another thread is in the real library's execute
-  const Side next = order.trial->begin(stream_);
+bool InterposedPlan::is_their_turn(Variant& variant) {
+  Job& job = *variant.job;
+  if (timed_ == variant.job) return false;  // another thread is in the real library's execute
+  const Side next = job.trial->begin(stream_);
   if (next == Side::ours) {
-    if (order.trial->winner()) order.trial.reset();
+    if (job.trial->winner()) job.trial.reset();
     return false;
   }
-  if (!order.trial->winner()) {
-    timed_ = variant.order;
+  if (!job.trial->winner()) {
+    timed_ = variant.job;
     return true;
   }
-  give_up(order);
+  give_up(job);
   variant.refused = why_not_ = Why::measured;
-  variant.order.reset();
+  variant.job.reset();
   return true;
 }
 
-void CufftPlan::library_executed() noexcept {
+void InterposedPlan::library_executed() noexcept {
   const std::lock_guard lock(mutex_);
   if (timed_ && timed_->trial) timed_->trial->end(stream_);
   timed_.reset();
 }
 
-std::shared_ptr<CufftPlan> find_plan(const RealLibrary* library, CufftHandle handle) noexcept {
+std::shared_ptr<InterposedPlan> find_plan(const RealLibrary* library, CufftHandle handle) noexcept {
   const std::lock_guard lock(table().mutex);
   const auto found = table().plans.find({library, handle});
   return found == table().plans.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<CufftPlan> add_plan(const RealLibrary* library, CufftHandle handle) {
+std::shared_ptr<InterposedPlan> add_plan(const RealLibrary* library, CufftHandle handle) {
   const std::lock_guard lock(table().mutex);
   if (!std::exchange(table().used, true)) abi::__cxa_atexit(at_the_end, nullptr, nullptr);
   auto& plan = table().plans[{library, handle}];
-  if (!plan) plan = std::make_shared<CufftPlan>();
+  if (!plan) plan = std::make_shared<InterposedPlan>();
   return plan;
 }
 
-std::shared_ptr<CufftPlan> add_made_plan(const RealLibrary* library, CufftHandle handle) {
+std::shared_ptr<InterposedPlan> add_made_plan(const RealLibrary* library, CufftHandle handle) {
   if (const auto old = find_plan(library, handle); old && old->is_made()) drop_plan(library, handle);
   return add_plan(library, handle);
 }
 
 void drop_plan(const RealLibrary* library, CufftHandle handle) noexcept {
-  std::shared_ptr<CufftPlan> plan;  // destroyed without the mutex
+  std::shared_ptr<InterposedPlan> plan;  // destroyed without the mutex
   const std::lock_guard lock(table().mutex);
   const auto found = table().plans.find({library, handle});
   if (found == table().plans.end()) return;

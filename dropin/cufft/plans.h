@@ -25,12 +25,12 @@ Mode mode() noexcept;
 //    leaves to the real library, it left untouched.
 // 4. Where FOURTUNE_CUFFT is `on`, both execute in turns at first, and then the faster one does (trial.h).
 // Threads: cuFFT wants one thread at a time per plan; several are safe here.
-class CufftPlan {
+class InterposedPlan {
  public:
-  CufftPlan() = default;
-  CufftPlan(const CufftPlan&) = delete;
-  CufftPlan& operator=(const CufftPlan&) = delete;
-  ~CufftPlan();
+  InterposedPlan() = default;
+  InterposedPlan(const InterposedPlan&) = delete;
+  InterposedPlan& operator=(const InterposedPlan&) = delete;
+  ~InterposedPlan();
 
   // The real library has made it for this shape; nullopt: one that we do not do, for that reason.
   void made(const std::optional<CufftShape>& shape, Why why_not) noexcept;
@@ -47,7 +47,7 @@ class CufftPlan {
 
  private:
   struct Variant {
-    std::shared_ptr<Order> order;
+    std::shared_ptr<Job> job;
     std::optional<void*> stream;  // of the transform; nullopt: the one that an earlier plan used
     std::uintptr_t unfit = 0;     // arrays that are aligned to this or less were refused; 0: none was
     Why refused = Why::none;
@@ -65,16 +65,16 @@ class CufftPlan {
   void* context_ = nullptr;
   void* stream_ = nullptr;
   std::array<Variant, 4> variants_;  // out of place and in place, forward and inverse
-  std::shared_ptr<Order> timed_;     // whose trial times the real library's execute that is under way
+  std::shared_ptr<Job> timed_;       // whose trial times the real library's execute that is under way
   std::int64_t ours_ = 0, theirs_ = 0;
   bool counted_ = false;
 };
 
 // The plan of this handle, which the library gave; null: not ours to look at. `add_plan` returns it, or a new one.
-std::shared_ptr<CufftPlan> find_plan(const RealLibrary* library, CufftHandle handle) noexcept;
-std::shared_ptr<CufftPlan> add_plan(const RealLibrary* library, CufftHandle handle);
+std::shared_ptr<InterposedPlan> find_plan(const RealLibrary* library, CufftHandle handle) noexcept;
+std::shared_ptr<InterposedPlan> add_plan(const RealLibrary* library, CufftHandle handle);
 // One that the library has just made. What is left of a plan with this handle, which ended behind our back, goes.
-std::shared_ptr<CufftPlan> add_made_plan(const RealLibrary* library, CufftHandle handle);
+std::shared_ptr<InterposedPlan> add_made_plan(const RealLibrary* library, CufftHandle handle);
 void drop_plan(const RealLibrary* library, CufftHandle handle) noexcept;
 
 // Whether this process was forked from one that had plans: then nothing is ours any more, and no CUDA works either.

@@ -16,12 +16,12 @@ enum class Side { ours, theirs };
 
 // Measures what is put on a stream between start and stop. After a stop, `seconds` is nullopt until that has been
 // executed. Throws Error where the driver does.
-class Stopwatch {
+class StreamStopwatch {
  public:
-  Stopwatch() = default;
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  virtual ~Stopwatch() = default;
+  StreamStopwatch() = default;
+  StreamStopwatch(const StreamStopwatch&) = delete;
+  StreamStopwatch& operator=(const StreamStopwatch&) = delete;
+  virtual ~StreamStopwatch() = default;
   virtual void start(void* stream) = 0;
   virtual void stop(void* stream) = 0;
   virtual std::optional<double> seconds() = 0;
@@ -35,7 +35,7 @@ class Trial {
   // Of our time. Ours stay where both are alike within what such times differ by.
   static constexpr double kClearly = 0.98;
 
-  explicit Trial(std::unique_ptr<Stopwatch> watch) : watch_(std::move(watch)) {}
+  explicit Trial(std::unique_ptr<StreamStopwatch> watch) : watch_(std::move(watch)) {}
 
   // Who executes next. end() comes after that execute.
   Side begin(void* stream) noexcept;
@@ -50,7 +50,7 @@ class Trial {
   void read();
   Times& of(Side side) { return side == Side::ours ? ours_ : theirs_; }
 
-  std::unique_ptr<Stopwatch> watch_;
+  std::unique_ptr<StreamStopwatch> watch_;
   Times ours_, theirs_;
   std::optional<Side> timed_;  // whose execute the watch has
   bool runs_ = false;          // between its begin and end

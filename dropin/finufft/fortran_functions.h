@@ -7,21 +7,23 @@ void NAME(_default_opts)(void* options) {
   if (options) write_default_options(options, kFortranBytes);
 }
 void NAME(_makeplan)(const int* type, const int* dim, const int64_t* modes, const int* sign, const int* count,
-                     const Real* tol, Plan** plan, const void* options, int* status) {
+                     const Real* tol, ForeignPlan** plan, const void* options, int* status) {
   *status = make_plan(TEXT(_makeplan),
                       {*type, *dim, modes, *sign, *count, kPrecision, *tol, plan, FortranOptions(options).get()});
 }
-void NAME(_setpts)(Plan** plan, const int64_t* m, const Real* x, const Real* y, const Real* z, const int64_t* k,
+void NAME(_setpts)(ForeignPlan** plan, const int64_t* m, const Real* x, const Real* y, const Real* z, const int64_t* k,
                    const Real* s, const Real* t, const Real* u, int* status) {
   *status = set_points(TEXT(_setpts), plan ? *plan : nullptr, kPrecision, {*m, x, y, z, k ? *k : 0, s, t, u});
 }
-void NAME(_execute)(Plan** plan, void* c, void* f, int* status) {
+void NAME(_execute)(ForeignPlan** plan, void* c, void* f, int* status) {
   *status = execute(TEXT(_execute), plan ? *plan : nullptr, kPrecision, c, f, false);
 }
-void NAME(_execute_adjoint)(Plan** plan, void* c, void* f, int* status) {
+void NAME(_execute_adjoint)(ForeignPlan** plan, void* c, void* f, int* status) {
   *status = execute(TEXT(_execute_adjoint), plan ? *plan : nullptr, kPrecision, c, f, true);
 }
-void NAME(_destroy)(Plan** plan, int* status) { *status = destroy(TEXT(_destroy), plan ? *plan : nullptr, kPrecision); }
+void NAME(_destroy)(ForeignPlan** plan, int* status) {
+  *status = destroy(TEXT(_destroy), plan ? *plan : nullptr, kPrecision);
+}
 
 void NAME(1d1many)(const int* count, const int64_t* points, const Real* x, const void* c, const int* sign,
                    const Real* tol, const int64_t* n1, void* f, const void* options, int* status) {

@@ -101,7 +101,7 @@ std::string summation_fault(const Plan& plan, const Problem& problem) {
   const bool gpu = is_gpu(plan.backend);
   const bool direct =
       gpu ? !nufft::by_subproblems(plan.gpu().points.spread) && problem.type != 2
-          : plan.cpu().spread.family != SpreadFamily::subgrid || plan.cpu().sort.family == SortFamily::none;
+          : !spreader_of(plan.cpu().spread.family).private_tiles || plan.cpu().sort.family == SortFamily::none;
   // Published methods run as their papers have them, also where points in one place would be summed less well.
   const bool published = gpu && plan.gpu().points.spread != nufft::Spread::points;
   const Crowds crowds = gpu && !published ? Crowds::unseen : Crowds::counted;

@@ -7,8 +7,8 @@ namespace fourtune::generator::plan_text {
 namespace {
 
 constexpr std::string_view kNotation = "interleaved";
-constexpr Spelling<nufft::Order> orders[] = {
-    {nufft::Order::caller, "caller"}, {nufft::Order::bins, "bins"}, {nufft::Order::slide, "slide"}};
+constexpr Spelling<nufft::RecordOrder> orders[] = {
+    {nufft::RecordOrder::caller, "caller"}, {nufft::RecordOrder::bins, "bins"}, {nufft::RecordOrder::slide, "slide"}};
 constexpr Spelling<nufft::Placement> placements[] = {{nufft::Placement::scatter, "scatter"},
                                                      {nufft::Placement::fetch, "fetch"},
                                                      {nufft::Placement::staged, "staged"},
@@ -71,7 +71,7 @@ void check_fft(const GpuFftChoice& fft, const Problem& transform) {
 
 // Prints the keys of a sort; `stage` is "sort", or "targets" in type 3.
 std::string print_sort(const char* stage, const nufft::Parameters& with, const Problem& problem) {
-  if (with.order == nufft::Order::caller) return fmt::format("{}=none", stage);
+  if (with.order == nufft::RecordOrder::caller) return fmt::format("{}=none", stage);
   std::string out = fmt::format("{}=bins(bin={},order={},placement={},cap={}", stage, sizes_text(with.bin, problem.dim),
                                 name_of(orders, with.order), name_of(placements, with.placement), with.cap);
   if (with.segment) out += fmt::format(",segment={}", with.segment);
@@ -81,15 +81,16 @@ std::string print_sort(const char* stage, const nufft::Parameters& with, const P
 void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem) {
   with.bin = {1, 1, 1};
   if (text.family() == "none") {
-    with.order = nufft::Order::caller;
+    with.order = nufft::RecordOrder::caller;
     return;
   }
   if (text.family() != "bins")
     bad(fmt::format("{}={}: allowed are none, bins", text.stage(), text::shown(text.family())));
   with.bin = text.sizes<int>("bin", problem.dim, 1, 4096);
-  with.order = nufft::Order::bins;
+  with.order = nufft::RecordOrder::bins;
   if (const auto order = text.take("order")) with.order = value_of(orders, text.stage() + ": order", *order);
-  if (with.order == nufft::Order::caller) bad(text.stage() + ": order=caller is written " + text.stage() + "=none");
+  if (with.order == nufft::RecordOrder::caller)
+    bad(text.stage() + ": order=caller is written " + text.stage() + "=none");
   if (const auto placement = text.take("placement"))
     with.placement = value_of(placements, text.stage() + ": placement", *placement);
   with.cap = text.number<int>("cap", nufft::kLeastCap, nufft::kMostCap, with.cap);

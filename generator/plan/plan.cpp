@@ -18,10 +18,6 @@ constexpr Spelling<Rigor> rigors[] = {
 constexpr Spelling<FftFamily> fft_families[] = {
     {FftFamily::fftw, "fftw"}, {FftFamily::rows, "rows"}, {FftFamily::pruned, "pruned"}, {FftFamily::along, "along"}};
 constexpr Spelling<SortFamily> sorts[] = {{SortFamily::none, "none"}, {SortFamily::tiles, "tiles"}};
-constexpr Spelling<SpreadFamily> spreads[] = {{SpreadFamily::atomic, "atomic"},
-                                              {SpreadFamily::colour_index, "colour_index"},
-                                              {SpreadFamily::colour_list, "colour_list"},
-                                              {SpreadFamily::subgrid, "subgrid"}};
 constexpr Spelling<AddRule> adds[] = {{AddRule::lock, "lock"}, {AddRule::colour, "colour"}};
 constexpr Spelling<InterpFamily> interps[] = {{InterpFamily::direct, "direct"}, {InterpFamily::tile, "tile"}};
 // ---- stages -------------------------------------------------------------------------------------------------------
@@ -70,17 +66,19 @@ std::optional<int> parse_prefetch(StageText& text, int usual) {
 }
 
 std::string print_spread(const SpreadChoice& spread) {
-  std::string out = fmt::format("spread={}", name_of(spreads, spread.family)), with;
-  if (spread.family == SpreadFamily::subgrid)
-    with = fmt::format("cap={},add={}", spread.cap, name_of(adds, spread.add));
+  const Spreader& is = spreader_of(spread.family);
+  std::string out = fmt::format("spread={}", is.name), with;
+  if (is.private_tiles) with = fmt::format("cap={},add={}", spread.cap, name_of(adds, spread.add));
   if (spread.prefetch) with += fmt::format("{}prefetch={}", with.empty() ? "" : ",", *spread.prefetch);
   return with.empty() ? out : fmt::format("{}({})", out, with);
 }
 SpreadChoice parse_spread(StageText& text) {
   SpreadChoice spread;
+  Spelling<SpreadFamily> spreads[kSpreadFamilies];
+  for (int f = 0; f < kSpreadFamilies; ++f) spreads[f] = {static_cast<SpreadFamily>(f), kSpreaders[f].name};
   spread.family = value_of(spreads, "spread", text.family());
   if (may_prefetch(spread.family)) spread.prefetch = parse_prefetch(text, usual_prefetch(spread.family));
-  if (spread.family != SpreadFamily::subgrid) return spread;
+  if (!spreader_of(spread.family).private_tiles) return spread;
   spread.cap = text.number<int>("cap", 1, 1 << 30);
   if (const auto add = text.take("add")) spread.add = value_of(adds, "spread: add", *add);
   return spread;
@@ -115,9 +113,9 @@ std::vector<std::string> cpu_stages_of(const Problem& problem) {
 
 void check_families(const CpuStages& stages) {
   const bool sorted = stages.sort.family != SortFamily::none;
-  if (stages.spread.family != SpreadFamily::atomic && !sorted)
-    bad(fmt::format("spread={}: works on blocks of points, so sort=tiles(...) is needed",
-                    name_of(spreads, stages.spread.family)));
+  const Spreader& spreader = spreader_of(stages.spread.family);
+  if (!spreader.unsorted && !sorted)
+    bad(fmt::format("spread={}: works on blocks of points, so sort=tiles(...) is needed", spreader.name));
   if (stages.interp.family == InterpFamily::tile && !sorted)
     bad("interp=tile: works on tiles of points, so sort=tiles(...) is needed");
   if (stages.interp.prefetch && !sorted)

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,6 +73,27 @@ enum class SpreadFamily {
   colour_list,   // the same through a static linked list (the paper's memory-saving form)
   subgrid,       // private padded subgrids, which are added to the fine grid when they are finished
 };
+inline constexpr int kSpreadFamilies = static_cast<int>(SpreadFamily::subgrid) + 1;  // the last one stays it
+// What a spreader is like. Each family has a line; the cost models price it by this.
+struct Spreader {
+  const char* name;    // as plan texts spell it
+  bool unsorted;       // takes points in the caller's order; others work on blocks of sorted points
+  bool private_tiles;  // sums in tiles of `cap` points, which are added by `add`; others add points to the grid
+  bool coloured;       // writes one colour of tiles after the other
+  bool atomic;         // additions to the grid are atomic
+  int prefetch;        // the usual distance (below); kNoPrefetch: there is no choice
+};
+inline constexpr int kUsualPrefetch = 64, kMostPrefetch = 4096, kNoPrefetch = -1;
+// In the order of SpreadFamily.
+inline constexpr Spreader kSpreaders[] = {
+    // name, unsorted, private_tiles, coloured, atomic, prefetch
+    {"atomic", true, false, false, true, kNoPrefetch},
+    {"colour_index", false, false, true, false, 0},
+    {"colour_list", false, false, true, false, kNoPrefetch},
+    {"subgrid", false, true, false, false, kUsualPrefetch},
+};
+static_assert(std::size(kSpreaders) == kSpreadFamilies, "each SpreadFamily has a line");
+constexpr const Spreader& spreader_of(SpreadFamily family) { return kSpreaders[static_cast<std::size_t>(family)]; }
 enum class AddRule { lock, colour };  // how a finished subgrid is added; colour is bit-reproducible
 struct SpreadChoice {
   SpreadFamily family = SpreadFamily::subgrid;
@@ -92,11 +115,8 @@ struct InterpChoice {
 // How many points ahead of the one that a kernel works on the values of points, which lie in the caller's order, are
 // fetched into the cache; 0: none. It moves nothing but time. Families without a choice take none: those that reach
 // points one by one, and points that are not sorted.
-inline constexpr int kUsualPrefetch = 64, kMostPrefetch = 4096;
-constexpr bool may_prefetch(SpreadFamily family) {
-  return family == SpreadFamily::subgrid || family == SpreadFamily::colour_index;
-}
-constexpr int usual_prefetch(SpreadFamily family) { return family == SpreadFamily::subgrid ? kUsualPrefetch : 0; }
+constexpr bool may_prefetch(SpreadFamily family) { return spreader_of(family).prefetch != kNoPrefetch; }
+constexpr int usual_prefetch(SpreadFamily family) { return may_prefetch(family) ? spreader_of(family).prefetch : 0; }
 constexpr int prefetch_distance(const SpreadChoice& spread) {
   return spread.prefetch.value_or(usual_prefetch(spread.family));
 }

@@ -6,18 +6,22 @@
 namespace fourtune::generator::plan_text {
 namespace {
 
-constexpr Spelling<WindowKind> windows[] = {{WindowKind::exp_semicircle, "es"},
-                                            {WindowKind::kaiser_bessel, "kb"},
-                                            {WindowKind::pswf, "pswf"},
-                                            {WindowKind::gaussian, "gaussian"}};
+WindowKind window_named(const StageText& text) {
+  Spelling<WindowKind> windows[kWindowCount];
+  for (int k = 0; k < kWindowCount; ++k) {
+    const auto kind = static_cast<WindowKind>(k);
+    windows[k] = {kind, to_string(kind)};
+  }
+  return value_of(windows, text.stage(), text.family());
+}
 
 bool points_decide_grid(const Problem& problem) { return problem.type == 3; }
 
 }  // namespace
 
 std::string print_window(const char* stage, const WindowChoice& window, const Problem& problem) {
-  std::string out = fmt::format("{}={}(sigma={},width={}", stage, name_of(windows, window.kind),
-                                text::shortest(window.sigma), window.width);
+  std::string out =
+      fmt::format("{}={}(sigma={},width={}", stage, to_string(window.kind), text::shortest(window.sigma), window.width);
   if (!points_decide_grid(problem)) out += ",fine=" + sizes_text(window.fine, problem.dim);
   if (window.table) out += fmt::format(",table={}", window.table);
   if (window.beta > 0) out += ",beta=" + text::shortest(window.beta);
@@ -25,7 +29,7 @@ std::string print_window(const char* stage, const WindowChoice& window, const Pr
 }
 WindowChoice parse_window(StageText& text, const Problem& problem) {
   WindowChoice window;
-  window.kind = value_of(windows, text.stage(), text.family());
+  window.kind = window_named(text);
   window.sigma = text.number<double>("sigma", 1.0, 4.0);
   if (!(window.sigma > 1)) bad(fmt::format("{}: sigma={} is not above 1", text.stage(), window.sigma));
   window.width = text.number<int>("width", kMinWidth, kMaxWidth);

@@ -14,6 +14,7 @@
 
 #include "fourtune/status.h"
 #include "generator/window/detail.h"
+#include "generator/window/formula.h"
 #include "generator/window/table.h"
 #include "generator/window/window.h"
 
@@ -132,11 +133,9 @@ int width_for(WindowKind kind, double tol, double sigma, int dim, int stages) {
   const double target = std::max(tol, 10 * 0x1p-52);
   beta_rule(kind, kMinWidth, sigma);  // throws if sigma is out of range
   const auto meets = [&](int width) { return predicted_error(kind, width, sigma, dim, stages) <= target; };
-  // Starts near the answer: the error decays with the width like exp(-pi w sqrt(1 - 1/sigma)). A Gaussian's error
-  // decays half as fast and not at every step (its truncation interferes with the cell spacing), so its search goes
-  // upwards from well below.
+  // Starts near the answer.
   const double taps = -std::log(target) / (pi * std::sqrt(1 - 1 / sigma));
-  const double guess = kind == WindowKind::gaussian ? 0.6 * 2 * taps : 1 + taps;
+  const double guess = formula_of(kind).first_width(taps);
   int width = static_cast<int>(std::clamp(std::ceil(guess), double{kMinWidth}, double{kMaxWidth}));
   while (width > kMinWidth && meets(width - 1)) --width;
   for (; width <= kMaxWidth; ++width)

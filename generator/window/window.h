@@ -1,5 +1,6 @@
 // Window functions: the maths that all spreaders and interpolators on CPUs and GPUs share. Window is in window.cpp (its
-// Fourier transforms in fourier.cpp), fits are in fit.cpp, errors and widths in width.cpp.
+// Fourier transforms in fourier.cpp), the formula of each in a file of its name (formula.h), fits are in fit.cpp,
+// errors and widths in width.cpp.
 //
 // Conventions. A window of width w covers w adjacent fine-grid cells. phi(x) is defined for x in [-1, 1], where x = 1
 // is w/2 cells from the point; phi is even, 1 at 0, and 0 outside [-1, 1]. A point at fine-grid position u (in cells)
@@ -22,6 +23,9 @@ enum class WindowKind {
   pswf,            // prolate spheroidal wave function of order zero, bandwidth c = beta
   gaussian,        // exp(-beta x^2)
 };
+inline constexpr int kWindowCount = static_cast<int>(WindowKind::gaussian) + 1;  // the last one stays it
+// Those that planners try, the better ones first.
+inline constexpr WindowKind kTriedWindows[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 const char* to_string(WindowKind kind) noexcept;  // "es", "kb", "pswf", "gaussian": as spelled in plan texts
 
 // Range of widths of the tuned families. The Gaussian type-3 path of paper nufft-type3-cuda allows widths up to
@@ -29,6 +33,7 @@ const char* to_string(WindowKind kind) noexcept;  // "es", "kb", "pswf", "gaussi
 inline constexpr int kMinWidth = 2;
 inline constexpr int kMaxWidth = 16;
 inline constexpr int kMaxGaussianWidth = 65;
+int widest(WindowKind kind) noexcept;    // kMaxWidth or kMaxGaussianWidth
 inline constexpr double kMaxSigma = 4;   // 1 < sigma <= kMaxSigma
 inline constexpr double kMaxBeta = 300;  // 0 < beta <= kMaxBeta
 

@@ -175,7 +175,7 @@ class Executor {
 };
 
 // The arrays that the executors of a backend take.
-enum class Arrays {
+enum class MemoryKind {
   host,     // any memory of this process
   aligned,  // memory of this process, aligned as a GPU's allocations are
   device,   // memory of the device
@@ -184,12 +184,12 @@ enum class Arrays {
 // What a backend can do, and what it asks of its callers. Nobody else compares names to find that out. The defaults are
 // those of the processor.
 struct Capabilities {
-  bool streams = false;             // executors take the caller's stream
-  Arrays arrays = Arrays::host;     // what executors read and write
-  bool keeps_kernels = false;       // compiled kernels are kept in the user's database
-  bool faults_stay = false;         // after a kernel failed, every later one of the process fails
-  double least_sample_seconds = 0;  // shorter samples queue too few launches to keep the device busy
-  double modest_megabytes = 60;     // arrays of a problem that takes seconds and not minutes
+  bool streams = false;                  // executors take the caller's stream
+  MemoryKind arrays = MemoryKind::host;  // what executors read and write
+  bool keeps_kernels = false;            // compiled kernels are kept in the user's database
+  bool faults_stay = false;              // after a kernel failed, every later one of the process fails
+  double least_sample_seconds = 0;       // shorter samples queue too few launches to keep the device busy
+  double modest_megabytes = 60;          // arrays of a problem that takes seconds and not minutes
 };
 
 // The software that measurements on a backend depend on; a text is empty where there is none.

@@ -6,7 +6,7 @@
 namespace fourtune::runtime {
 
 DeviceCopy::DeviceCopy(const Backend& backend, int device) {
-  if (backend.capabilities().arrays != Arrays::host) memory_ = backend.memory(device);
+  if (backend.capabilities().arrays != MemoryKind::host) memory_ = backend.memory(device);
 }
 
 void DeviceCopy::upload(void* array, const void* host, std::int64_t bytes) const {

@@ -103,7 +103,7 @@ class Chooser {
     chosen.plan = found->plan;
     if (!crew_.means.why_not(chosen.plan.exchange).empty()) {
       chosen.plan.exchange =
-          chosen.plan.decomposition == Decomposition::replicated ? Exchange::host : crew_.means.best();
+          chosen.plan.decomposition == Decomposition::replicated ? RankExchange::host : crew_.means.best();
       chosen.plan.kept = Kept::apart;
     }
     chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
@@ -120,10 +120,10 @@ class Chooser {
     const bool by_nccl = generator::is_gpu(traits_.backend) && problem_.type != 3;
     if (forced_.exchange && !generator::is_gpu(traits_.backend))
       throw Error(Status::invalid_plan, "ranks=replicated: exchange= is for ranks with GPUs");
-    if (forced_.exchange == Exchange::nccl && !by_nccl)
+    if (forced_.exchange == RankExchange::nccl && !by_nccl)
       throw Error(Status::unsupported, "exchange=nccl: the points of a type 3 are exchanged by the host");
     chosen.plan.exchange =
-        forced_.exchange.value_or(by_nccl && crew_.means.no_nccl.empty() ? Exchange::nccl : Exchange::host);
+        forced_.exchange.value_or(by_nccl && crew_.means.no_nccl.empty() ? RankExchange::nccl : RankExchange::host);
     require_means(chosen.plan.exchange);
     chosen.plan.replicated = forced_.local;
     chosen.explain = explained(to_text(chosen.plan, problem_), why, {});
@@ -173,7 +173,7 @@ class Chooser {
   ChosenPlan with_grid(ChosenPlan chosen, const std::string& why, const std::string& source) const {
     RankPlan& plan = chosen.plan;
     plan.decomposition = Decomposition::pencils;
-    plan.exchange = Exchange::host;
+    plan.exchange = RankExchange::host;
     plan.grid = forced_.grid.value_or(best_points_grid(plan.local, problem_, crew_.ranks));
     require_grid(plan.grid, crew_.ranks);
     plan.chunks = forced_.chunks.value_or(usual_chunks(plan.local, problem_, crew_.ranks, plan.exchange));
@@ -261,40 +261,43 @@ class Chooser {
     }
     plan.kept = forced_.kept.value_or(Kept::apart);
     const std::string why_not = no_kernels(plan.local, problem_, crew_.ranks, plan.kept);
-    Exchange best = crew_.means.best();
-    if (best == Exchange::peer && why_not.empty() && kernels_pay(problem_, crew_.ranks)) best = Exchange::kernels;
-    if (forced_.chunks && *forced_.chunks != Chunks{} && best == Exchange::kernels) best = Exchange::peer;
+    RankExchange best = crew_.means.best();
+    if (best == RankExchange::peer && why_not.empty() && kernels_pay(problem_, crew_.ranks))
+      best = RankExchange::kernels;
+    if (forced_.chunks && *forced_.chunks != Chunks{} && best == RankExchange::kernels) best = RankExchange::peer;
     plan.exchange = forced_.exchange.value_or(best);
     require_means(plan.exchange);
-    if (plan.exchange == Exchange::kernels && !why_not.empty())
+    if (plan.exchange == RankExchange::kernels && !why_not.empty())
       throw Error(Status::invalid_plan, "exchange=kernels: " + why_not);
     if (!takes_too_much(plan)) return;
     notes_ +=
         fmt::format("kept=grid: otherwise a rank would hold about {:.3g} bytes, and {:.3g} are free on each GPU\n",
                     device_slab_bytes(plan, problem_, crew_.ranks), static_cast<double>(crew_.device_bytes));
-    plan.exchange = Exchange::kernels, plan.kept = Kept::grid;
+    plan.exchange = RankExchange::kernels, plan.kept = Kept::grid;
   }
-  Exchange host_exchange() const {
+  RankExchange host_exchange() const {
     const std::string why_not = no_shared(problem_, forced_.chunks.value_or(Chunks{}));
-    if (!forced_.exchange) return why_not.empty() && crew_.means.no_shared.empty() ? Exchange::shared : Exchange::host;
-    if (*forced_.exchange != Exchange::host && *forced_.exchange != Exchange::shared)
+    if (!forced_.exchange)
+      return why_not.empty() && crew_.means.no_shared.empty() ? RankExchange::shared : RankExchange::host;
+    if (*forced_.exchange != RankExchange::host && *forced_.exchange != RankExchange::shared)
       throw Error(Status::invalid_plan,
                   fmt::format("ranks=slabs: exchange={} is for the slabs of GPUs; processors take host "
                               "and shared",
                               to_string(*forced_.exchange)));
     require_means(*forced_.exchange);
-    if (*forced_.exchange == Exchange::shared && !why_not.empty())
+    if (*forced_.exchange == RankExchange::shared && !why_not.empty())
       throw Error(Status::invalid_plan, "exchange=shared: " + why_not);
     return *forced_.exchange;
   }
   // Whether the GPU with the least memory cannot hold what this plan takes, and keeping planes in the grid would help.
   bool takes_too_much(const RankPlan& plan) const {
-    const bool free = !forced_.kept && (!forced_.exchange || forced_.exchange == Exchange::kernels) && !forced_.chunks;
+    const bool free =
+        !forced_.kept && (!forced_.exchange || forced_.exchange == RankExchange::kernels) && !forced_.chunks;
     return free && problem_.kind == Kind::nufft && crew_.ranks > 1 && crew_.device_bytes > 0 &&
            crew_.means.no_peer.empty() && no_kernels(plan.local, problem_, crew_.ranks, Kept::grid).empty() &&
            device_slab_bytes(plan, problem_, crew_.ranks) > static_cast<double>(crew_.device_bytes);
   }
-  void require_means(Exchange way) const {
+  void require_means(RankExchange way) const {
     if (const std::string& why = crew_.means.why_not(way); !why.empty())
       throw Error(Status::unsupported, fmt::format("exchange={}: {}", to_string(way), why));
   }
@@ -361,7 +364,7 @@ ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, st
     chosen.plan.balance = first.balance.value_or(Balance::points);
     chosen.plan.grid = first.grid.value_or(RankGrid{1, ranks.size()});
     chosen.plan.chunks = first.chunks.value_or(Chunks{});
-    chosen.plan.exchange = first.exchange.value_or(Exchange::host);
+    chosen.plan.exchange = first.exchange.value_or(RankExchange::host);
     chosen.plan.kept = first.kept.value_or(Kept::apart);
     chosen.plan.replicated = chosen.plan.decomposition == Decomposition::replicated ? first.local : "";
     if (chosen.plan.decomposition == Decomposition::replicated) return;

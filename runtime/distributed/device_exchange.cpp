@@ -24,7 +24,7 @@ DeviceBlock dense(const DeviceBlock& block, char* at) {
 }  // namespace
 
 DeviceExchange::DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory,
-                               Exchange way, const NcclRanks* nccl)
+                               RankExchange way, const NcclRanks* nccl)
     : ranks_(ranks), streams_(streams), memory_(memory), way_(way), nccl_(nccl), peers_(ranks, streams) {}
 
 DeviceExchange::~DeviceExchange() {
@@ -33,7 +33,7 @@ DeviceExchange::~DeviceExchange() {
 }
 
 void DeviceExchange::reserve(int slot, const DeviceBlocks& blocks) {
-  if (way_ == Exchange::peer) return;
+  if (way_ == RankExchange::peer) return;
   while (static_cast<int>(slots_.size()) <= slot) slots_.emplace_back();
   reserve(slots_[static_cast<std::size_t>(slot)].send, blocks.send);
   reserve(slots_[static_cast<std::size_t>(slot)].receive, blocks.receive);
@@ -43,8 +43,8 @@ void DeviceExchange::reserve(Side& side, const std::vector<DeviceBlock>& blocks)
   std::int64_t packed = 0, staged = 0;
   for (const DeviceBlock& block : blocks) {
     if (packs(block)) packed += aligned(block.bytes());
-    if (way_ == Exchange::host) staged += aligned(block.bytes());
-    if (way_ != Exchange::nccl && !rows_.contains(block.slice.bytes))
+    if (way_ == RankExchange::host) staged += aligned(block.bytes());
+    if (way_ != RankExchange::nccl && !rows_.contains(block.slice.bytes))
       rows_.emplace(block.slice.bytes, run_type(block.slice.bytes));
   }
   memory_.resize(side.packed, packed);
@@ -66,7 +66,7 @@ void DeviceExchange::lay(Side& side, const std::vector<DeviceBlock>& blocks) {
     message.block = block;
     message.packed = block.array + block.slice.at;
     if (packs(block)) message.packed = packed, packed += aligned(block.bytes());
-    if (way_ == Exchange::host) message.staged = staged, staged += aligned(block.bytes());
+    if (way_ == RankExchange::host) message.staged = staged, staged += aligned(block.bytes());
   }
 }
 
@@ -88,7 +88,7 @@ void DeviceExchange::unpack(const Side& side) {
 }
 
 void DeviceExchange::stage(const Side& side, Lane lane, bool to_host) {
-  if (way_ != Exchange::host) return;
+  if (way_ != RankExchange::host) return;
   for (const Side::Message& message : side.messages) {
     const std::int64_t bytes = message.block.bytes();
     const DeviceStreams::Rows host{message.staged, bytes}, device{message.packed, bytes};
@@ -97,7 +97,7 @@ void DeviceExchange::stage(const Side& side, Lane lane, bool to_host) {
 }
 
 void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
-  if (way_ == Exchange::peer) {
+  if (way_ == RankExchange::peer) {
     streams_.follow(Lane::copies, Lane::work);
     peers_.begin(slot, blocks, moved(slot));
     return copy(blocks.own_to, blocks.own_from);
@@ -109,7 +109,7 @@ void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
   streams_.follow(Lane::copies, Lane::work);
   pack(now.send);
   streams_.follow(Lane::exchange, Lane::copies);
-  if (way_ == Exchange::nccl) {
+  if (way_ == RankExchange::nccl) {
     send_.clear(), receive_.clear();
     for (const auto& [block, packed, staged] : now.send.messages) send_.push_back({block.rank, packed, block.bytes()});
     for (const auto& [block, packed, staged] : now.receive.messages)
@@ -124,7 +124,7 @@ void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
 }
 
 void DeviceExchange::begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make) {
-  if (way_ == Exchange::peer) {
+  if (way_ == RankExchange::peer) {
     streams_.follow(Lane::copies, Lane::work);
     peers_.begin(slot, blocks, moved(slot), make);
     return copy(blocks.own_to, blocks.own_from);
@@ -144,7 +144,7 @@ void DeviceExchange::post() {
   mpi_send_.clear(), mpi_receive_.clear();
   const auto add = [&](std::vector<Message>& to, const Side::Message& one) {
     const Slice& slice = one.block.slice;
-    to.push_back({one.block.rank, way_ == Exchange::host ? one.staged : one.packed, one.block.count * slice.rows,
+    to.push_back({one.block.rank, way_ == RankExchange::host ? one.staged : one.packed, one.block.count * slice.rows,
                   *rows_.at(slice.bytes)});
   };
   for (const auto& one : slot.send.messages) add(mpi_send_, one);
@@ -153,18 +153,18 @@ void DeviceExchange::post() {
 }
 
 void DeviceExchange::poll(int slot) {
-  if ((way_ == Exchange::mpi || way_ == Exchange::host) && slot != unposted_)
+  if ((way_ == RankExchange::mpi || way_ == RankExchange::host) && slot != unposted_)
     slots_[static_cast<std::size_t>(slot)].transfer.poll();
 }
 
 void DeviceExchange::wait(int slot) {
-  if (way_ == Exchange::peer) {
+  if (way_ == RankExchange::peer) {
     peers_.wait(slot, moved(slot));
     streams_.mark(copied(slot), Lane::copies);
     return streams_.follow_mark(Lane::work, copied(slot));
   }
   Slot& now = slots_[static_cast<std::size_t>(slot)];
-  if (way_ == Exchange::nccl) {
+  if (way_ == RankExchange::nccl) {
     streams_.follow_mark(Lane::copies, moved(slot));
   } else {
     if (unposted_ == slot) post();

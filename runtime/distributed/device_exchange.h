@@ -1,4 +1,4 @@
-// Moves rows of arrays in GPUs' memory between ranks, in the way that a plan says (Exchange of rank_plan.h).
+// Moves rows of arrays in GPUs' memory between ranks, in the way that a plan says (RankExchange of rank_plan.h).
 //
 // Rows with gaps between them are packed on the device into one message, and unpacked there; others travel as they are.
 // By NCCL nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits
@@ -24,8 +24,8 @@ namespace fourtune::runtime::distributed {
 
 class DeviceExchange {
  public:
-  // nccl: of the same ranks; null unless way is Exchange::nccl. All arguments outlive this.
-  DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory, Exchange way,
+  // nccl: of the same ranks; null unless way is RankExchange::nccl. All arguments outlive this.
+  DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory, RankExchange way,
                  const NcclRanks* nccl);
   ~DeviceExchange();
   DeviceExchange(const DeviceExchange&) = delete;
@@ -46,7 +46,7 @@ class DeviceExchange {
   // By peer writes: see there.
   void settle() { peers_.settle(); }
   void forget(bool ends = true) {
-    if (way_ == Exchange::peer) peers_.forget(ends);
+    if (way_ == RankExchange::peer) peers_.forget(ends);
   }
   void rethrow() {
     std::exchange(made_, {}).rethrow();
@@ -91,7 +91,7 @@ class DeviceExchange {
   const Communicator& ranks_;
   DeviceStreams& streams_;
   const DeviceCopy& memory_;
-  Exchange way_;
+  RankExchange way_;
   const NcclRanks* nccl_;
   PeerWrites peers_;
   LocalWork made_;

@@ -71,7 +71,8 @@ struct DistributedTransform::State {
     if (problem.kind == Kind::fft) ranks.require_same(traits.backend, "the backend of an fft");
     const std::int64_t gpus = ranks.sum(streams ? 1 : 0);
     on_gpus = gpus == ranks.size();
-    device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
+    device_memory =
+        on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::MemoryKind::device;
     if (on_gpus)
       means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), options.device, *streams);
     else if (gpus == 0)
@@ -125,7 +126,7 @@ struct DistributedTransform::State {
     plan_text = text;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
     const bool gpu_slabs = on_gpu_slabs();
-    const bool by_nccl = on_gpus && chosen.plan.exchange == distributed::Exchange::nccl;
+    const bool by_nccl = on_gpus && chosen.plan.exchange == distributed::RankExchange::nccl;
     if (by_nccl && !nccl) nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
     ranks.together([&] {
       const distributed::RankDevice device{on_gpus ? &runtime::find_backend(options.backend) : nullptr, options.device,
@@ -175,7 +176,7 @@ struct DistributedTransform::State {
 
   // Replicated plans exchange points and their transforms by the host but where NCCL does it.
   void refuse_device_arrays(const char* call, std::initializer_list<const void*> arrays) const {
-    if (on_gpu_slabs() || chosen.plan.exchange == runtime::distributed::Exchange::nccl) return;
+    if (on_gpu_slabs() || chosen.plan.exchange == runtime::distributed::RankExchange::nccl) return;
     for (const void* array : arrays)
       if (device_memory && array != nullptr && streams->reaches(array))
         throw Error(

@@ -84,27 +84,27 @@ std::string why_no_peers(const Communicator& ranks, const DeviceCopy& memory, De
 
 }  // namespace
 
-const std::string& ExchangeMeans::why_not(Exchange way) const {
+const std::string& ExchangeMeans::why_not(RankExchange way) const {
   static const std::string none;
   switch (way) {
-    case Exchange::nccl:
+    case RankExchange::nccl:
       return no_nccl;
-    case Exchange::mpi:
+    case RankExchange::mpi:
       return no_mpi;
-    case Exchange::peer:
-    case Exchange::kernels:
+    case RankExchange::peer:
+    case RankExchange::kernels:
       return no_peer;
-    case Exchange::shared:
+    case RankExchange::shared:
       return no_shared;
-    case Exchange::host:
+    case RankExchange::host:
       break;
   }
   return none;
 }
 
-Exchange ExchangeMeans::best() const {
-  if (no_peer.empty()) return Exchange::peer;
-  return no_nccl.empty() ? Exchange::nccl : no_mpi.empty() ? Exchange::mpi : Exchange::host;
+RankExchange ExchangeMeans::best() const {
+  if (no_peer.empty()) return RankExchange::peer;
+  return no_nccl.empty() ? RankExchange::nccl : no_mpi.empty() ? RankExchange::mpi : RankExchange::host;
 }
 
 ExchangeMeans find_host_means(const Communicator& ranks) {
@@ -127,7 +127,7 @@ std::int64_t least_device_bytes(const Communicator& ranks, const Backend& backen
 ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams) {
   ExchangeMeans means;
   means.gpus = true;
-  const bool on_device = backend.capabilities().arrays == Arrays::device;
+  const bool on_device = backend.capabilities().arrays == MemoryKind::device;
   means.no_mpi = agreed(ranks, [&] {
     return !on_device || mpi_takes_device_pointers() ? std::string()
                                                      : "this MPI does not say that it takes pointers of a GPU";

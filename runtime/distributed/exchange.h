@@ -21,8 +21,8 @@ struct ExchangeMeans {
   bool gpus = false;   // every rank has one
   bool mixed = false;  // some ranks have one, and others have none
   std::string no_shared = "the ranks have GPUs";
-  const std::string& why_not(Exchange way) const;
-  Exchange best() const;
+  const std::string& why_not(RankExchange way) const;
+  RankExchange best() const;
 };
 
 // Collective, of ranks on processors.

@@ -131,7 +131,7 @@ class GpuFftSlabs final : public RankExecutor {
 std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, const Problem& problem,
                                                  const RankPlan& plan, const RankOptions& options,
                                                  const RankDevice& device) {
-  if (plan.exchange == Exchange::kernels) return make_gpu_joined_fft(ranks, problem, plan, options, device);
+  if (plan.exchange == RankExchange::kernels) return make_gpu_joined_fft(ranks, problem, plan, options, device);
   if (problem.precision == Precision::f32)
     return std::make_unique<GpuFftSlabs<float>>(ranks, problem, plan, options, device);
   return std::make_unique<GpuFftSlabs<double>>(ranks, problem, plan, options, device);

@@ -1,7 +1,7 @@
-// A uniform FFT by slabs whose ranks have GPUs that see each other's memory (Exchange::kernels). Every rank holds one
-// array of whole planes (TranspositionShape::joined), and nothing is copied between the two steps: the last kernel of
-// the first one stores a half of what belongs to other ranks into their arrays, and the first kernel of the second one
-// loads the other half from where it is. So each step has the links for half of the bytes, hidden behind its memory
+// A uniform FFT by slabs whose ranks have GPUs that see each other's memory (RankExchange::kernels). Every rank holds
+// one array of whole planes (TranspositionShape::joined), and nothing is copied between the two steps: the last kernel
+// of the first one stores a half of what belongs to other ranks into their arrays, and the first kernel of the second
+// one loads the other half from where it is. So each step has the links for half of the bytes, hidden behind its memory
 // traffic.
 #include "generator/planner/gpu_fft/program.h"
 #include "runtime/backends/cpu/base/stage_clock.h"

@@ -22,7 +22,7 @@ std::vector<std::int64_t> list_starts(const std::vector<std::int64_t>& counts) {
 }  // namespace
 
 GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem, const gpu::ProgramBackend& backend,
-                               std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, Exchange way)
+                               std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, RankExchange way)
     : ranks_(ranks),
       problem_(problem),
       cells_(cells),
@@ -33,7 +33,8 @@ GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem
       exchange_(ranks, *device.streams, memory, way, device.nccl),
       peers_(ranks, *device.streams) {}
 
-std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::Kernels& kernels, const PointSet& points) {
+std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::StageKernels& kernels,
+                                                 const PointSet& points) {
   if (points.m > std::numeric_limits<std::int32_t>::max())
     throw Error(Status::size_overflow, "more than 2147483647 points on one rank; use more ranks");
   own_ = points.m;
@@ -56,7 +57,7 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
       sent[2 * r + kind] = leave[kind][r], received[2 * r + kind] = come[kind][r];
   // Peers find everything where it is.
   const std::int64_t packed =
-      way_ == Exchange::peer ? 0 : std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * item_bytes(true);
+      way_ == RankExchange::peer ? 0 : std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * item_bytes(true);
   sent_ = list_starts(sent), received_ = list_starts(received);
   std::vector<std::int64_t> theirs;  // by rank: where its points begin here
   for (std::size_t r = 0; r < ranks; ++r) theirs.push_back(received_[2 * r]);
@@ -84,11 +85,12 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
     for (std::size_t step = 0; step < ranks; ++step) {
       const std::size_t at = 2 * ((self + step) % ranks);
       if (sent_[at + 2] > sent_[at]) leaving.push_back({sent_[at], sent_[at + 2]});
-      if (sent_[at + 1] > sent_[at] && (step > 0 || way_ == Exchange::peer)) back.push_back({sent_[at], sent_[at + 1]});
+      if (sent_[at + 1] > sent_[at] && (step > 0 || way_ == RankExchange::peer))
+        back.push_back({sent_[at], sent_[at + 1]});
     }
     sending_reals_ = lists_.sending(leaving, false), sending_ = lists_.sending(leaving, true);
     if (cleared_ > 0) clearing_ = lists_.sending(leaving, true, cleared_);
-    if (way_ == Exchange::peer) {
+    if (way_ == RankExchange::peer) {
       fetching_ = lists_.fetching(back, true);
     } else {
       unpacking_own_ = lists_.copies({&own, 1}, true, false);
@@ -150,7 +152,8 @@ PointSet GpuMovedPoints::move(const PointSet& own, void* landing, LocalWork& loc
   for (int d = 0; d < problem_.dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
     void* const coordinate = coordinates_[at].data();
-    const bool lands = way_ == Exchange::peer;  // coordinates end with this call, and opening memory takes milliseconds
+    const bool lands =
+        way_ == RankExchange::peer;  // coordinates end with this call, and opening memory takes milliseconds
     send(sending_reals_, const_cast<void*>(from[at]), static_cast<char*>(lands ? landing : coordinate), false);
     const std::int64_t bytes = arrived() * item_bytes(false);
     if (lands) local.run([&] { streams_.copy(Lane::work, {coordinate, bytes}, {landing, bytes}, bytes, 1); });
@@ -170,14 +173,14 @@ void GpuMovedPoints::follow(void* own, void* moved, void* cleared) {
 }
 
 void GpuMovedPoints::await(void* moved) {
-  if (way_ != Exchange::peer || stays_) return;
+  if (way_ != RankExchange::peer || stays_) return;
   if (std::exchange(fetches_, true)) streams_.wait(Lane::work);  // what this rank still reads of others
   peers_.open(moved);
 }
 
 void GpuMovedPoints::come_back(void* moved, void* own, LocalWork& local) {
   if (stays_) return;
-  if (way_ == Exchange::peer) {
+  if (way_ == RankExchange::peer) {
     peers_.meet();
     return local.run([&] { fetch(own); });
   }

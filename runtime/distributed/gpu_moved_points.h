@@ -24,11 +24,11 @@ class GpuMovedPoints {
  public:
   // kernels: of the whole grid. All arguments outlive this.
   GpuMovedPoints(const Communicator& ranks, const Problem& problem, const gpu::ProgramBackend& backend,
-                 std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, Exchange way);
+                 std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, RankExchange way);
 
   // How many of this rank's points begin at each cell of the last dimension. Their arrays are in the device's memory,
   // and stay until move(). Throws Error{invalid_point | out_of_memory}; does not communicate.
-  std::vector<std::int64_t> locate(const generator::nufft::Kernels& kernels, const PointSet& points);
+  std::vector<std::int64_t> locate(const generator::nufft::StageKernels& kernels, const PointSet& points);
   // owners[c], neighbours[c]: the ranks that points of cell c go to; -1: no neighbour. cleared: bytes of an array that
   // follow() may set to 0, a multiple of 16. Collective; throws the same Error on every rank.
   void plan(const std::vector<std::int64_t>& at_cells, const std::vector<std::int32_t>& owners,
@@ -73,7 +73,7 @@ class GpuMovedPoints {
   const Communicator& ranks_;
   Problem problem_;
   std::int64_t cells_;
-  Exchange way_;
+  RankExchange way_;
   DeviceStreams& streams_;
   const DeviceCopy& memory_;
   PointLists lists_;

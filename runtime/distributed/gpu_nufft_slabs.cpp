@@ -54,7 +54,7 @@ class GpuNufftSlabs final : public RankExecutor {
         memory_(*device.backend, device.number),
         slab_(plan.local, problem),
         locator_(locator_of(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
-        by_kernels_(plan.exchange == Exchange::kernels),
+        by_kernels_(plan.exchange == RankExchange::kernels),
         kept_in_grid_(plan.kept == Kept::grid),
         moved_(ranks, problem, backend_, slab_.cells, device, memory_, copies()),
         exchange_(ranks, streams_, memory_, copies(), device.nccl),
@@ -219,7 +219,7 @@ class GpuNufftSlabs final : public RankExecutor {
     ffts_.share({std::nullopt, rows.of_planes});
   }
   // What moves the rest where kernels exchange planes.
-  Exchange copies() const { return by_kernels_ ? Exchange::peer : plan_.exchange; }
+  RankExchange copies() const { return by_kernels_ ? RankExchange::peer : plan_.exchange; }
   // The other ranks' kernels may use the joined array from now on. Collective.
   void open_joined(LocalWork& local) {
     if (joined_used_) local.run([&] { streams_.wait(Lane::work); });
@@ -301,7 +301,7 @@ class GpuNufftSlabs final : public RankExecutor {
     agreed_ = true;
     const double largest = ranks_.largest(std::bit_cast<double>(bounds[0]));
     const double most = ranks_.largest(static_cast<double>(bounds[1]));
-    const bool sorted = plan_.local.gpu().points.spread_with.order != generator::nufft::Order::caller;
+    const bool sorted = plan_.local.gpu().points.spread_with.order != generator::nufft::RecordOrder::caller;
     bounds[0] = std::bit_cast<std::uint64_t>(largest);
     bounds[1] = sorted ? static_cast<std::uint64_t>(most) : static_cast<std::uint64_t>(all_points_);
   }
@@ -412,7 +412,7 @@ class GpuNufftSlabs final : public RankExecutor {
   DeviceStreams& streams_;
   DeviceCopy memory_;
   DeviceSlab slab_;
-  generator::nufft::Kernels locator_;
+  generator::nufft::StageKernels locator_;
   bool by_kernels_, kept_in_grid_, joined_used_ = false;
   GpuMovedPoints moved_;
   DeviceExchange exchange_, fetching_;
@@ -427,7 +427,7 @@ class GpuNufftSlabs final : public RankExecutor {
   bool bound_ = false, agreed_ = false;
   DeviceArray grid_, values_;
   PassedArray values_of_, modes_of_;
-  // Exchange::kernels: what each rank has of the joined array, and where that begins.
+  // RankExchange::kernels: what each rank has of the joined array, and where that begins.
   std::vector<gpu::ProgramSet::Ranks::Piece> pieces_;
   std::vector<void*> begins_;
   std::array<bool, 2> one_by_one_{};        // by direction: planes, as a single kernel transforms one

@@ -21,8 +21,8 @@ cpu::GridLayers layers_of(const GridCut& cut, int d, int place) {
   return layers;
 }
 
-std::vector<StoredRun> runs_of(const cpu::GridLayers& layers) {
-  std::vector<StoredRun> runs;
+std::vector<LayerSpan> runs_of(const cpu::GridLayers& layers) {
+  std::vector<LayerSpan> runs;
   for (std::int64_t i = 0; i < layers.count; ++i)
     runs.push_back({i * layers.stored, i * layers.cells, i + 1 < layers.count ? layers.cells : layers.last_cells});
   return runs;
@@ -63,7 +63,7 @@ void GridPart<T>::bind(const Communicator& ranks, const GridCut& cut, std::int64
   const cpu::GridLayers of_last = layers_of(cut, last, of_planes);
   planes_ = runs_of(of_last);
   const cpu::GridLayers of_y = cut.cuts_y ? layers_of(cut, 1, in_plane) : cpu::GridLayers{};
-  rows_ = cut.cuts_y ? runs_of(of_y) : std::vector<StoredRun>{{0, 0, cut.dim == 3 ? cut.fine[1] : 1}};
+  rows_ = cut.cuts_y ? runs_of(of_y) : std::vector<LayerSpan>{{0, 0, cut.dim == 3 ? cut.fine[1] : 1}};
   if (empty()) return;
 
   std::array<std::int64_t, 3> stored = cut.fine;
@@ -91,7 +91,7 @@ void GridPart<T>::bind(const Communicator& ranks, const GridCut& cut, std::int64
               rank_at(in_plane, neighbour(cells, of_planes, -1)),
               rank_at(in_plane, neighbour(cells, of_planes, 1)),
               {}};
-  for (const StoredRun& run : rows_)
+  for (const LayerSpan& run : rows_)
     for (std::int64_t r = run.stored; r < run.stored + run.count; ++r)
       planes.across.push_back(cut.dim == 3 ? r * grid_.stride[1] : 0);
   axes_.push_back(std::move(planes));

@@ -40,7 +40,7 @@ struct GridCut {
 };
 
 // Rows or planes that follow each other in the stored grid, and in an array without shared cells.
-struct StoredRun {
+struct LayerSpan {
   std::int64_t stored = 0, own = 0, count = 0;
 };
 
@@ -57,8 +57,8 @@ class GridPart {
   const cpu::GridShape& shape() const { return grid_; }
   Complex* data() { return cells_.data(); }
   // This rank's planes, also where it has no rows of them, and its rows of a plane.
-  const std::vector<StoredRun>& planes() const { return planes_; }
-  const std::vector<StoredRun>& rows() const { return rows_; }
+  const std::vector<LayerSpan>& planes() const { return planes_; }
+  const std::vector<LayerSpan>& rows() const { return rows_; }
 
   // After spreading: adds the sums of shared cells to the layers that own them. Collective.
   void fold(const Communicator& ranks, Complex* grid, int threads);
@@ -98,7 +98,7 @@ class GridPart {
   }
 
   cpu::GridShape grid_;
-  std::vector<StoredRun> planes_, rows_;
+  std::vector<LayerSpan> planes_, rows_;
   std::vector<Axis> axes_;  // y, if it is cut, and the last dimension
   std::int64_t shared_ = 0;
   DataType row_type_;

@@ -7,13 +7,13 @@
 namespace fourtune::runtime::distributed {
 
 template <class T>
-GridRows<T>::GridRows(const GridRowSpec& spec, const std::vector<StoredRun>& rows, const cpu::GridShape& shape)
+GridRows<T>::GridRows(const GridRowSpec& spec, const std::vector<LayerSpan>& rows, const cpu::GridShape& shape)
     : shape_(shape), n_(spec.n) {
   generator::FftChoice fft = spec.choice;
   fft.rigor = generator::Rigor::estimate;  // ranks that measured would choose differently
   fft_ = cpu::make_line_fft<T>({spec.n, spec.sign, spec.usual, fft, {}});
   const std::int64_t most = fft_->lines();
-  for (const StoredRun& run : rows) {
+  for (const LayerSpan& run : rows) {
     rows_ += run.count;
     for (std::int64_t r = 0; r < run.count; r += most)
       blocks_.push_back({run.stored + r, run.own + r, std::min(most, run.count - r)});
@@ -31,7 +31,7 @@ void GridRows<T>::for_each_block(std::int64_t planes, std::int64_t modes, Row ro
   const auto blocks = static_cast<std::int64_t>(blocks_.size());
   cpu::parallel_for(workers_, planes * blocks, [&](std::int64_t i, int worker) {
     const std::int64_t plane = i / blocks;
-    const StoredRun& block = blocks_[static_cast<std::size_t>(i % blocks)];
+    const LayerSpan& block = blocks_[static_cast<std::size_t>(i % blocks)];
     const int count = static_cast<int>(block.count);
     row(work_.as<char>() + worker * work_stride_, plane * shape_.stride[2] + block.stored * shape_.stride[1],
         cpu::LinePlaces{1, shape_.stride[1], count}, (plane * rows_ + block.own) * modes,

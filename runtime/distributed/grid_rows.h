@@ -31,7 +31,7 @@ class GridRows {
 
  public:
   // `rows`: of a plane. `shape`: of the grid.
-  GridRows(const GridRowSpec& spec, const std::vector<StoredRun>& rows, const cpu::GridShape& shape);
+  GridRows(const GridRowSpec& spec, const std::vector<LayerSpan>& rows, const cpu::GridShape& shape);
   // `cells`: the first of so many planes. `modes`: [plane][row][mode] without gaps. The distance of `kept` is not used.
   void truncate(const Complex* cells, Complex* modes, const AxisSide<T>& kept, std::int64_t planes) const;
   void pad(const Complex* modes, Complex* cells, const AxisSide<T>& kept, std::int64_t planes) const;
@@ -44,7 +44,7 @@ class GridRows {
   cpu::GridShape shape_;
   std::int64_t n_;
   std::unique_ptr<cpu::LineFft<T>> fft_;
-  std::vector<StoredRun> blocks_;  // rows that are transformed together
+  std::vector<LayerSpan> blocks_;  // rows that are transformed together
   std::int64_t rows_ = 0;          // of a plane
   int workers_ = 1;
   std::int64_t work_stride_ = 0;

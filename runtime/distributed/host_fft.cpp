@@ -37,7 +37,7 @@ class HostFft final : public RankExecutor {
         of_(problem, ranks.rank(), plan.grid),
         pipeline_(plan.grid.in_plane > 1 ? PipelineStages{nullptr} : PipelineStages{}) {
     const RankGroup with_same_x(ranks, plan.grid.place_in_plane(ranks.rank()), plan.grid.in_plane, plan.grid.of_planes);
-    of_.middle.joined = plan.exchange == Exchange::shared;
+    of_.middle.joined = plan.exchange == RankExchange::shared;
     pipeline_.bind(with_same_x, of_.middle, plan.chunks, problem.batch, plan_.cpu().threads);
     const PlaneFftSpec planes{ranks, problem, plan, of_, options.deterministic, clock_};
     planes_ = splits_planes(problem, plan, options.deterministic) ? make_split_plane_ffts<T>(planes, pipeline_)

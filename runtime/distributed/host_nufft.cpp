@@ -58,7 +58,7 @@ class HostNufft final : public RankExecutor {
     mode_side_ = cpu::part_side(cut_.fine[static_cast<std::size_t>(last_)], problem.n[last_], options.mode_order);
     line_factor_ = cpu::factors_in_order<T>(factors_[last_], mode_side_);
     points_ = std::make_unique<PlacedPoints<T>>(ranks, gridder_spec(), cut_, plan.balance,
-                                                Moving{chunk_, plan.exchange == Exchange::shared}, clock_);
+                                                Moving{chunk_, plan.exchange == RankExchange::shared}, clock_);
   }
 
   void set_points(const PointSet& points) override {
@@ -123,10 +123,10 @@ class HostNufft final : public RankExecutor {
     bound_ = false;
     ranks_.together([&] {
       const Split runs = plan_.grid.in_plane > 1 ? Split::even(run_, plan_.grid.in_plane) : Split();
-      pipeline_.bind(
-          ranks_,
-          {points_->where().cells(last_), columns_, run_, sizeof(Complex), plan_.exchange == Exchange::shared, runs},
-          plan_.chunks, chunk_, threads_);
+      pipeline_.bind(ranks_,
+                     {points_->where().cells(last_), columns_, run_, sizeof(Complex),
+                      plan_.exchange == RankExchange::shared, runs},
+                     plan_.chunks, chunk_, threads_);
       std::int64_t most = 0;
       for (int c = 0; c < pipeline_.chunks(); ++c) most = std::max(most, pipeline_.planes(c).count);
       const NufftPlaneSpec<T> planes{ranks_,   problem_, plan_, options_.mode_order, points_->grid(), points_->where(),
@@ -156,7 +156,7 @@ class HostNufft final : public RankExecutor {
   void for_each_layer(std::int64_t b, Complex* kept, cpu::LineRange which, F f) {
     const std::int64_t plane = run_here() * columns_.items();
     GridPart<T>& grid = points_->grid();
-    for (const StoredRun& run : grid.planes()) {
+    for (const LayerSpan& run : grid.planes()) {
       const std::int64_t begin = std::max(run.own, which.first),
                          end = std::min(run.own + run.count, which.first + which.count);
       if (begin >= end) continue;

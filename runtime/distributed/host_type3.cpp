@@ -245,7 +245,7 @@ class HostType3 final : public RankExecutor {
   template <class F>
   void for_each_layer(PlacedPoints<T>& points, std::int64_t b, cpu::LineRange which, F f) {
     GridPart<T>& grid = points.grid();
-    for (const StoredRun& run : grid.planes()) {
+    for (const LayerSpan& run : grid.planes()) {
       const std::int64_t begin = std::max(run.own, which.first),
                          end = std::min(run.own + run.count, which.first + which.count);
       if (begin >= end) continue;

@@ -1,4 +1,5 @@
-// Which values of a joined array (TranspositionShape) kernels of one rank find in that of another (Exchange::kernels).
+// Which values of a joined array (TranspositionShape) kernels of one rank find in that of another
+// (RankExchange::kernels).
 #pragma once
 
 #include <string>

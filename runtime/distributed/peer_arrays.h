@@ -1,5 +1,5 @@
-// An array on every rank that the kernels of others read or write (Exchange::peer and kernels): each rank's GPU sees
-// the memory of the others.
+// An array on every rank that the kernels of others read or write (RankExchange::peer and kernels): each rank's GPU
+// sees the memory of the others.
 //
 //   open    says where this rank's array is, and that nothing there is needed any more; hears the same
 //   meet    all that kernels of all ranks have put on Lane::work is done

@@ -1,5 +1,5 @@
-// Messages that a rank writes straight into the memory of another rank's GPU (Exchange::peer), where both are on one
-// machine: no kernel packs them and nothing is stored twice.
+// Messages that a rank writes straight into the memory of another rank's GPU (RankExchange::peer), where both are on
+// one machine: no kernel packs them and nothing is stored twice.
 //
 //   begin   a rank tells those that write here where the rows belong, and so that they may be overwritten (Invitation);
 //           it copies to those that told it so

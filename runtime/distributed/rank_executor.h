@@ -36,7 +36,7 @@ class RankExecutor {
   virtual void set_points(const PointSet& points) = 0;
   // This rank's parts of the arrays (fourtune/distributed.h). Throws the same Error on every rank.
   virtual void execute(void* first, void* second, bool adjoint) = 0;
-  // Collective. Before this ends, or its arrays do: others may still see this rank's memory (Exchange::peer).
+  // Collective. Before this ends, or its arrays do: others may still see this rank's memory (RankExchange::peer).
   virtual void let_go() {}
   virtual MemoryUse memory() const = 0;
   virtual std::span<const StageTime> stage_times() const = 0;
@@ -52,7 +52,7 @@ std::unique_ptr<RankExecutor> make_host_nufft(const Communicator& ranks, const P
                                               const RankOptions& options);
 std::unique_ptr<RankExecutor> make_host_type3(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                               const RankOptions& options);
-// Exchange::kernels
+// RankExchange::kernels
 std::unique_ptr<RankExecutor> make_gpu_joined_fft(const Communicator& ranks, const Problem& problem,
                                                   const RankPlan& plan, const RankOptions& options,
                                                   const RankDevice& device);

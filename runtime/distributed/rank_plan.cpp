@@ -71,11 +71,11 @@ RankGrid grid_from(std::string_view value, std::string_view family) {
 void parse_replicated(std::string_view argument, std::string_view family, ForcedPlan& forced) {
   constexpr std::string_view kKey = "exchange=";
   if (!argument.starts_with(kKey)) refuse(family, "it takes an exchange alone");
-  forced.exchange = named<Exchange>(kExchanges, argument.substr(kKey.size()), family, "there is no such exchange");
-  if (forced.exchange == Exchange::mpi) refuse(family, "MPI adds up arrays of the host");
-  if (forced.exchange == Exchange::peer || forced.exchange == Exchange::kernels)
+  forced.exchange = named<RankExchange>(kExchanges, argument.substr(kKey.size()), family, "there is no such exchange");
+  if (forced.exchange == RankExchange::mpi) refuse(family, "MPI adds up arrays of the host");
+  if (forced.exchange == RankExchange::peer || forced.exchange == RankExchange::kernels)
     refuse(family, "nothing adds up in the memory of another GPU");
-  if (forced.exchange == Exchange::shared) refuse(family, "ranks on processors add up by MPI");
+  if (forced.exchange == RankExchange::shared) refuse(family, "ranks on processors add up by MPI");
 }
 
 // The arguments of `slabs(...)` and `pencils(...)`, each once and in any order.
@@ -99,7 +99,7 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
     } else if (key == "cut") {
       chunks.cut = named<Cut>(kCuts, value, family, "there is no such cut");
     } else if (key == "exchange" && slabs) {
-      forced.exchange = named<Exchange>(kExchanges, value, family, "there is no such exchange");
+      forced.exchange = named<RankExchange>(kExchanges, value, family, "there is no such exchange");
     } else if (key == "kept" && slabs) {
       forced.kept = named<Kept>(kKept, value, family, "there is no such place for kept planes");
     } else {
@@ -111,12 +111,12 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
   // One chunk of a transform is the whole of it, however it is cut.
   if (chunks.count == 1 && chunks.cut == Cut::columns) chunks.cut = Cut::planes;
   if (seen.find(",c") != std::string::npos) forced.chunks = chunks;  // chunks or cut
-  if (forced.kept == Kept::grid && !forced.exchange) forced.exchange = Exchange::kernels;
-  if (forced.kept == Kept::grid && forced.exchange != Exchange::kernels)
+  if (forced.kept == Kept::grid && !forced.exchange) forced.exchange = RankExchange::kernels;
+  if (forced.kept == Kept::grid && forced.exchange != RankExchange::kernels)
     refuse(family, "kept=grid is for exchange=kernels, as others move planes to where they do not overwrite a grid");
-  if (forced.exchange == Exchange::kernels && forced.chunks && *forced.chunks != Chunks{})
+  if (forced.exchange == RankExchange::kernels && forced.chunks && *forced.chunks != Chunks{})
     refuse(family, "kernels exchange whole arrays, in one chunk");
-  if (forced.exchange == Exchange::shared && chunks.count > 1 && chunks.cut != Cut::batch)
+  if (forced.exchange == RankExchange::shared && chunks.count > 1 && chunks.cut != Cut::batch)
     refuse(family, "nothing travels where ranks share the array; take one chunk, or cut=batch");
 }
 
@@ -158,11 +158,11 @@ ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
   return forced;
 }
 
-const char* to_string(Exchange exchange) noexcept { return kExchanges[static_cast<std::size_t>(exchange)]; }
+const char* to_string(RankExchange exchange) noexcept { return kExchanges[static_cast<std::size_t>(exchange)]; }
 
 std::string to_text(const RankPlan& plan, const Problem& problem) {
   if (plan.decomposition == Decomposition::replicated)
-    return std::string("ranks=replicated") + (plan.exchange == Exchange::nccl ? "(exchange=nccl)" : "") +
+    return std::string("ranks=replicated") + (plan.exchange == RankExchange::nccl ? "(exchange=nccl)" : "") +
            (plan.replicated.empty() ? "" : ";" + plan.replicated);
   const std::string chunks =
       fmt::format("chunks={},cut={}", plan.chunks.count, kCuts[static_cast<std::size_t>(plan.chunks.cut)]);
@@ -175,8 +175,8 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
   const std::string exchange =
       generator::is_gpu(plan.local.backend)
           ? fmt::format(",exchange={}{}", to_string(plan.exchange), plan.kept == Kept::grid ? ",kept=grid" : "")
-      : plan.exchange == Exchange::shared ? std::string(",exchange=shared")
-                                          : std::string();
+      : plan.exchange == RankExchange::shared ? std::string(",exchange=shared")
+                                              : std::string();
   return fmt::format("ranks=slabs({}{}{});{}", balance, chunks, exchange, generator::to_text(plan.local, problem));
 }
 
@@ -297,8 +297,8 @@ generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& prob
 
 // A message should be some 128 kB: small transforms of a batch travel together, those of a group while the next group
 // is transformed. 200 FFTs of 64 x 64 took 7 ms one by one, and 1 to 2 ms by groups (two ranks of one machine).
-Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange) {
-  if (exchange == Exchange::kernels) return {};
+Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, RankExchange exchange) {
+  if (exchange == RankExchange::kernels) return {};
   constexpr double kMessage = 131072, kLarge = 1 << 28, kLeastPeer = 1 << 23, kPeerChunk = 1 << 24;
   if (problem.kind == Kind::nufft && problem.type == 3) return {};  // its grids follow from the points
   const double at_a_time = static_cast<double>(
@@ -307,11 +307,11 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
                        (static_cast<double>(ranks) * ranks);
   // On two H100 linked by NVLink, an fft of 1024^3 in f32 took 17.1 ms in four pieces and 17.8 to 20.3 in one, two,
   // eight and sixteen, before arrays were joined; pieces of small messages are not worth their launches.
-  if (generator::is_gpu(plan.backend) && ranks > 1 && exchange != Exchange::peer && bytes > kLarge)
+  if (generator::is_gpu(plan.backend) && ranks > 1 && exchange != RankExchange::peer && bytes > kLarge)
     return {4, Cut::planes};
   // Peers write without kernels, so a chunk costs a few words between the hosts. On two H200, 512^3 in f32 took 1.53,
   // 1.15 and 1.12 ms in 1, 8 and 16 chunks, and 256^3 took 0.22, 0.19 and 0.23 in 1, 2 and 16.
-  if (generator::is_gpu(plan.backend) && ranks > 1 && exchange == Exchange::peer && bytes > kLeastPeer)
+  if (generator::is_gpu(plan.backend) && ranks > 1 && exchange == RankExchange::peer && bytes > kLeastPeer)
     return {static_cast<int>(std::clamp(bytes / kPeerChunk, 2.0, 16.0)), Cut::planes};
   if (ranks == 1 || at_a_time < 2 || bytes > kMessage / 2) return {};
   return {static_cast<int>(std::clamp(std::ceil(at_a_time * bytes / kMessage), 1.0, 1.0 * kMostChunks)), Cut::batch};

@@ -61,7 +61,7 @@ struct Chunks {
 inline constexpr int kMostChunks = 1024;
 
 // What moves data between ranks: the first five with GPUs, `host` and the last one on processors.
-enum class Exchange {
+enum class RankExchange {
   nccl,  // NVIDIA's library, from GPU to GPU on a stream
   mpi,   // MPI, which is given pointers of the GPUs
   host,  // MPI, from and to host memory, which for GPUs is pinned
@@ -83,10 +83,10 @@ struct RankPlan {
   Balance balance = Balance::points;
   RankGrid grid;  // slabs and pencils
   Chunks chunks;
-  Exchange exchange = Exchange::host;  // slabs, and replicated plans on GPUs
-  Kept kept = Kept::apart;             // of types 1 and 2 with Exchange::kernels
-  generator::Plan local;               // slabs and pencils: of every rank, except for its number of threads
-  std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
+  RankExchange exchange = RankExchange::host;  // slabs, and replicated plans on GPUs
+  Kept kept = Kept::apart;                     // of types 1 and 2 with RankExchange::kernels
+  generator::Plan local;                       // slabs and pencils: of every rank, except for its number of threads
+  std::string replicated;                      // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
 // What a text forces.
@@ -95,14 +95,14 @@ struct ForcedPlan {
   std::optional<Balance> balance;
   std::optional<RankGrid> grid;
   std::optional<Chunks> chunks;
-  std::optional<Exchange> exchange;
+  std::optional<RankExchange> exchange;
   std::optional<Kept> kept;
   std::string local;  // empty: the library chooses
 };
 // Throws Error{invalid_plan} that says what is allowed. The local part is not parsed.
 ForcedPlan parse_forced(std::string_view text, const Problem& problem);
 
-const char* to_string(Exchange exchange) noexcept;
+const char* to_string(RankExchange exchange) noexcept;
 // The canonical text; without the plan of a rank where each chooses its own (replicated).
 std::string to_text(const RankPlan& plan, const Problem& problem);
 
@@ -133,7 +133,7 @@ generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& proble
 generator::Plan fit_for_pencils(const generator::Plan& plan, const Problem& problem);
 
 // The default chunks of slabs and pencils.
-Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange);
+Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, RankExchange exchange);
 
 // Why kernels cannot exchange what this plan transforms; empty: they can, where GPUs see each other's memory.
 std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks, Kept kept);

@@ -20,10 +20,10 @@ namespace {
 
 // The modes along a dimension, and their factors.
 template <class T>
-struct KeptModes {
+struct ModesAlong {
   cpu::LineSide side;
   std::vector<T> factor;
-  KeptModes(const NufftPlaneSpec<T>& spec, std::size_t d)
+  ModesAlong(const NufftPlaneSpec<T>& spec, std::size_t d)
       : side(cpu::part_side(spec.cut.fine[d], spec.problem.n[static_cast<int>(d)], spec.order)),
         factor(cpu::factors_in_order<T>(spec.factors[d], side)) {}
   AxisSide<T> as_side(std::int64_t distance = 0) const { return {side, factor.data(), distance}; }
@@ -110,7 +110,7 @@ class SplitNufftPlanes final : public NufftPlanes<T> {
 
   NufftPlaneSpec<T> spec_;
   bool shared_;  // there are other ranks with these planes
-  KeptModes<T> x_, y_;
+  ModesAlong<T> x_, y_;
   Pipeline<T> inner_;
   std::int64_t own_x_ = 0;    // this rank's modes along x
   std::array<Ffts, 2> ffts_;  // forward and, made on first use, adjoint

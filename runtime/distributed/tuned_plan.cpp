@@ -101,7 +101,7 @@ RankPlan parse_tuned(const std::string& text, const Problem& problem, int ranks)
   plan.chunks = parts.chunks.value_or(Chunks{});
   plan.grid = parts.grid.value_or(RankGrid{1, ranks});
   require_grid(plan.grid, ranks);
-  plan.exchange = parts.exchange.value_or(Exchange::host);
+  plan.exchange = parts.exchange.value_or(RankExchange::host);
   plan.kept = parts.kept.value_or(Kept::apart);
   if (plan.decomposition == Decomposition::replicated) {
     if (problem.kind == Kind::fft) throw Error(Status::invalid_plan, "an fft has no points to leave where they are");

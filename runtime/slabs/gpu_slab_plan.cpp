@@ -27,8 +27,8 @@ generator::nufft::Shape whole_grid(const Problem& problem, const generator::Plan
   return generator::nufft::shape_on(device, problem, plan.window.fine, plan.window.width);
 }
 
-generator::nufft::Kernels locator_of(const Problem& problem, const generator::Plan& plan, bool trust,
-                                     const DeviceTraits& device) {
+generator::nufft::StageKernels locator_of(const Problem& problem, const generator::Plan& plan, bool trust,
+                                          const DeviceTraits& device) {
   const auto& points = plan.gpu().points;
   Parameters with = problem.type == 1 ? points.spread_with : points.interp_with;
   with.check = !trust;

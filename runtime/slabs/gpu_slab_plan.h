@@ -16,8 +16,8 @@ namespace fourtune::runtime {
 // The whole fine grid and window of a plan, for kernels.
 generator::nufft::Shape whole_grid(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device);
 // Kernels that locate points in it. trust: they are not checked.
-generator::nufft::Kernels locator_of(const Problem& problem, const generator::Plan& plan, bool trust,
-                                     const DeviceTraits& device);
+generator::nufft::StageKernels locator_of(const Problem& problem, const generator::Plan& plan, bool trust,
+                                          const DeviceTraits& device);
 // Its transform to or from the modes.
 generator::gpu_nufft::GridFft grid_fft_of(const Problem& problem, const generator::Plan& plan, ModeOrder order);
 // Why slabs cannot have this plan; empty: they can.

@@ -25,7 +25,7 @@ void PointLists::reserve(std::int64_t points, std::int64_t listed, std::int64_t 
   runner_.reserve(kList, 4 * listed_ * lists_, "the lists of points", true);
 }
 
-std::vector<std::int64_t> PointLists::locate(const generator::nufft::Kernels& kernels, const PointSet& points,
+std::vector<std::int64_t> PointLists::locate(const generator::nufft::StageKernels& kernels, const PointSet& points,
                                              std::int64_t cells, std::int64_t first) {
   runner_.reserve(kCells, 4 * points.m, "the points' cells", true);
   runner_.reserve(kCounts, 8 * cells, "the points of cells");

@@ -36,8 +36,8 @@ class PointLists {
   // How many points begin at each cell of the last dimension. Arrays are in the device's memory; `first` is the number
   // of their first point in messages. At most 2^31 - 1 of them. Throws
   // Error{invalid_point | out_of_memory}.
-  std::vector<std::int64_t> locate(const generator::nufft::Kernels& kernels, const PointSet& points, std::int64_t cells,
-                                   std::int64_t first = 0);
+  std::vector<std::int64_t> locate(const generator::nufft::StageKernels& kernels, const PointSet& points,
+                                   std::int64_t cells, std::int64_t first = 0);
   // Lists the points located last: those of destination d from starts[d] on, in any order. owners, neighbours: of each
   // cell; -1: no neighbour.
   void list(const std::vector<std::int32_t>& owners, const std::vector<std::int32_t>& neighbours,

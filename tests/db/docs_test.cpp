@@ -58,7 +58,7 @@ TEST(DatabasePage, HasSqlThatGivesWhatThePageSays) {
   }
   const auto statements = statements_of(bytes_of(kRoot / "docs/design/database.md"));
   ASSERT_EQ(statements.size(), 3u);
-  const Database database = Database::open(path, Access::read, 0);
+  const Database database = Database::open(path, OpenMode::read, 0);
   EXPECT_EQ(rows_of(database, statements[0], 6),
             (std::vector<std::string>{kOtherProblem + "|slow|1|3000000.0|1.0|1.0"}))
       << "the winner is the latest verdict that is not withdrawn";

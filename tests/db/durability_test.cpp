@@ -163,7 +163,7 @@ TEST_P(Durability, ReportsAWriterThatHoldsTheFileTooLong) {
   auto store = TuningStore::open_for_writing(path, 50, GetParam());
   const SessionId session = store.begin_session(sample_session());
   {
-    const Database other = Database::open(path, Access::write, 0);
+    const Database other = Database::open(path, OpenMode::write, 0);
     const Transaction transaction(other);
     EXPECT_EQ(fault_of([&] { store.record_run(session, sample_run()); }), StoreFault::busy);
     EXPECT_EQ(TuningStore::open_for_reading(path).sessions().size(), 1u) << "readers do not wait";
@@ -235,7 +235,7 @@ TEST(KilledWriter, IsRolledBackByTheNextReader) {
   }
   // The smallest cache makes SQLite write pages of the open transaction, so the kill leaves a file that is half new.
   const int end = wait_for(start_child([&] {
-    const Database database = Database::open(path, Access::write, 1000);
+    const Database database = Database::open(path, OpenMode::write, 1000);
     database.execute(
         "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE run SET memory_bytes = -1, message = wisdom;"
         "INSERT INTO plan (text) VALUES (hex(zeroblob(50000)))");
@@ -254,7 +254,7 @@ TEST(KilledWriter, IsReportedToAReaderThatCannotRollBack) {
   const fs::path path = folder / "tuning.db";
   { TuningStore::open_for_writing(path, 1000, Journal::rollback).begin_session(sample_session()); }
   ASSERT_EQ(wait_for(start_child([&] {
-              const Database database = Database::open(path, Access::write, 1000);
+              const Database database = Database::open(path, OpenMode::write, 1000);
               database.execute(
                   "PRAGMA cache_size = 1; BEGIN IMMEDIATE;"
                   "INSERT INTO plan (text) VALUES (hex(zeroblob(50000)));"

@@ -132,7 +132,9 @@ TEST(KernelStore, TheSecondProcessCompilesNothing) {
 TEST(KernelStore, NotesUsesWithoutWritingAtEveryOne) {
   const TempFolder folder;
   const fs::path path = folder / "tuning.db";
-  const auto used = [&] { return Database::open(path, Access::read, 100).integer("SELECT max(used_ms) FROM kernel"); };
+  const auto used = [&] {
+    return Database::open(path, OpenMode::read, 100).integer("SELECT max(used_ms) FROM kernel");
+  };
   const auto now = [] {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
         .count();
@@ -152,7 +154,7 @@ TEST(KernelStore, NotesUsesWithoutWritingAtEveryOne) {
       EXPECT_GE(used(), begin) << ago;
       EXPECT_LE(used(), now()) << ago;
     }
-    EXPECT_EQ(Database::open(path, Access::read, 100).integer("SELECT min(used_ms) FROM kernel"), last) << ago;
+    EXPECT_EQ(Database::open(path, OpenMode::read, 100).integer("SELECT min(used_ms) FROM kernel"), last) << ago;
   }
 }
 
@@ -207,7 +209,8 @@ TEST(KernelStore, ADamagedRowIsDroppedAndMadeAgain) {
     raw_sql(path, damage);
     KernelStore store(path);
     EXPECT_FALSE(store.find(origin_of("a"))) << damage;
-    EXPECT_EQ(Database::open(path, Access::read, 100).integer("SELECT count(*) FROM kernel WHERE id = 1"), 0) << damage;
+    EXPECT_EQ(Database::open(path, OpenMode::read, 100).integer("SELECT count(*) FROM kernel WHERE id = 1"), 0)
+        << damage;
     EXPECT_EQ(store.get(origin_of("a"), [] { return kernel_of(1); }), kernel_of(1));
     EXPECT_EQ(store.find(origin_of("a")), kernel_of(1)) << damage;
   }
@@ -320,7 +323,7 @@ TEST(KernelStore, ManyProcessesAndThreadsShareIt) {
   KernelStore store(path, 60000);
   EXPECT_GT(store.size().kernels, 5);
   EXPECT_LE(store.size().bytes, 60000);
-  EXPECT_EQ(Database::open(path, Access::read, 100).text("PRAGMA quick_check(1)"), "ok");
+  EXPECT_EQ(Database::open(path, OpenMode::read, 100).text("PRAGMA quick_check(1)"), "ok");
 }
 
 TEST(KernelStore, AKilledWriterLeavesAWholeDatabase) {
@@ -356,7 +359,7 @@ TEST(KernelStore, OldFilesAreUpgradedAndKeepTheirContents) {
   EXPECT_TRUE(bytes_of(path) == before) << "looking changed the file";
   EXPECT_TRUE(store.put(origin_of("a"), kernel_of(1)));
   EXPECT_EQ(store.find(origin_of("a")), kernel_of(1));
-  EXPECT_EQ(Database::open(path, Access::read, 100).integer("PRAGMA user_version"), schema_version());
+  EXPECT_EQ(Database::open(path, OpenMode::read, 100).integer("PRAGMA user_version"), schema_version());
   EXPECT_GE(schema_version(), 3);
   EXPECT_EQ(TuningStore::open_for_reading(path).verdicts().size(), 2u);
 }

@@ -191,7 +191,7 @@ TEST_F(Rows, DamageThatCannotBeRepairedIsNamed) {
   // Without the environment of the session, a verdict in it could not be found again.
   raw_sql(path, "PRAGMA foreign_keys = OFF; DELETE FROM environment");
   EXPECT_EQ(fault_of([&] { store.record_run(session, sample_run()); }), StoreFault::damaged);
-  const Database raw = Database::open(path, Access::write, 1000);
+  const Database raw = Database::open(path, OpenMode::write, 1000);
   EXPECT_EQ(fault_of([&] {
               raw.execute(
                   "INSERT INTO run (session, problem, plan, round, status, samples_ns, stages_ns, memory_bytes,"

@@ -238,7 +238,7 @@ TEST(StoreFile, OfVersion1IsUpgradedByAWriter) {
     store.withdraw_verdict(store.winner(kOtherProblem, sample_environment())->id, "version 2 can");
     EXPECT_EQ(store.winner(kOtherProblem, sample_environment())->plan, "cpu;threads=1;fft=fftw(rigor=estimate)");
   }
-  EXPECT_EQ(Database::open(path, Access::read, 0).integer("PRAGMA user_version"), schema_version());
+  EXPECT_EQ(Database::open(path, OpenMode::read, 0).integer("PRAGMA user_version"), schema_version());
   EXPECT_EQ(TuningStore::open_for_reading(path).verdicts().size(), 2u);
 }
 
@@ -319,7 +319,7 @@ TEST(StoreFile, HasTheJournalAskedFor) {
   const fs::path path = folder / "tuning.db";
   for (const auto& [journal, name] : {std::pair{Journal::write_ahead, "wal"}, std::pair{Journal::rollback, "delete"}}) {
     TuningStore::open_for_writing(path, 1000, journal);
-    EXPECT_EQ(Database::open(path, Access::read, 0).text("PRAGMA journal_mode"), name);
+    EXPECT_EQ(Database::open(path, OpenMode::read, 0).text("PRAGMA journal_mode"), name);
   }
 }
 

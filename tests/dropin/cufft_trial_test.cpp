@@ -17,7 +17,7 @@ struct Seen {
   double seconds = 1;
 };
 
-class Watch final : public Stopwatch {
+class Watch final : public StreamStopwatch {
  public:
   explicit Watch(Seen& seen) : seen_(seen) {}
   void start(void*) override {

@@ -72,7 +72,7 @@ double sampled_error(const FftPlan& plan) {
 
 TEST(EmulatedFftPaper, ItsSmallestVolumeInItsOrderAndInNaturalOrder) {
   for (const PaperPlan& paper : published_plans())
-    for (const Order order : {Order::reversed, Order::natural}) {
+    for (const DigitOrder order : {DigitOrder::reversed, DigitOrder::natural}) {
       if (paper.section != std::string("A.1.4") || !next_has_turn()) continue;
       const FftPlan plan = made_ready(parse_fft_plan(corrected(paper)), order, *generator::known_device("h200"));
       SCOPED_TRACE(to_text(plan));
@@ -85,7 +85,7 @@ TEST(EmulatedFftPaper, PlanesOfEveryPlan) {
   for (const PaperPlan& paper : published_plans()) {
     // Alternates between planes X and Y or X and Z, and between reversed and natural order.
     const Dim gone = number % 2 ? Dim::y : Dim::z;
-    const Order order = number / 2 % 2 ? Order::natural : Order::reversed;
+    const DigitOrder order = number / 2 % 2 ? DigitOrder::natural : DigitOrder::reversed;
     ++number;
     if (!next_has_turn()) continue;
     const FftPlan plane = without(parse_fft_plan(corrected(paper)), gone);

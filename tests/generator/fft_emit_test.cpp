@@ -260,7 +260,7 @@ TEST(FftEmit, WideOffsetsBeyondTwoToThe31Elements) {
 TEST(FftEmit, ThePapersPlansEmitInBothOrders) {
   const DeviceTraits device = *known_device("h200");
   for (const PaperPlan& paper : published_plans())
-    for (const Order order : {Order::reversed, Order::natural}) {
+    for (const DigitOrder order : {DigitOrder::reversed, DigitOrder::natural}) {
       SCOPED_TRACE(paper.title);
       const FftPlan plan = made_ready(parse_fft_plan(corrected(paper)), order, device);
       const GpuProgram program = emit_program(plan, options_of(plan));

@@ -17,7 +17,7 @@
 namespace fourtune::generator::fft {
 namespace {
 
-FftRequest cube(std::int64_t n, Precision precision = Precision::f32, Order order = Order::natural) {
+FftRequest cube(std::int64_t n, Precision precision = Precision::f32, DigitOrder order = DigitOrder::natural) {
   FftRequest request;
   request.lengths = {n, n, n};
   request.precision = precision;
@@ -72,7 +72,7 @@ class FftCandidatesOn : public testing::TestWithParam<const char*> {};
 
 TEST_P(FftCandidatesOn, AreRightPossibleAndCounted) {
   const auto device = *known_device(GetParam());
-  for (const auto& request : {cube(256), cube(60, Precision::f64, Order::reversed)})
+  for (const auto& request : {cube(256), cube(60, Precision::f64, DigitOrder::reversed)})
     expect_sound(fft_candidates(request, device), request, device);
 }
 
@@ -179,11 +179,11 @@ TEST(FftCandidates, TwoPassesWhereTilesFitAndThreeBeyond) {
 
 TEST(FftCandidates, ReversedOrderNeedsNoWorkspaceAndNaturalOrderInPlaceDoes) {
   const auto device = *known_device("h200");
-  auto request = cube(256, Precision::f32, Order::reversed);
+  auto request = cube(256, Precision::f32, DigitOrder::reversed);
   request.place = Place::in;
   for (const auto& candidate : fft_candidates(request, device, few()).list)
     EXPECT_FALSE(uses_workspace(candidate.plan));
-  request.order = Order::natural;
+  request.order = DigitOrder::natural;
   for (const auto& candidate : fft_candidates(request, device, few()).list) {
     const auto name = grouping(candidate.plan);
     bool split = false;  // whether a dimension is split between two kernels
@@ -196,7 +196,7 @@ TEST(FftCandidates, ComputeTheTransform) {
   const auto device = *known_device("h200");
   std::mt19937 random(5);
   std::uniform_real_distribution<double> value(-1, 1);
-  for (const Order order : {Order::natural, Order::reversed, Order::grouped})
+  for (const DigitOrder order : {DigitOrder::natural, DigitOrder::reversed, DigitOrder::grouped})
     for (const Lengths& n : {Lengths{24, 20, 18}, Lengths{64, 48, 1}, Lengths{4096, 1, 1}}) {
       FftRequest request;
       request.lengths = n;
@@ -336,7 +336,7 @@ TEST(FftBind, KeepsWhatThePlanSays) {
   EXPECT_EQ(complete.kernels[0].with.banks, Banks::pad);
   EXPECT_EQ(complete.kernels[0].with.twiddle, TwiddleForm::fast);
   EXPECT_EQ(complete.kernels[1], plan.kernels[1]);
-  EXPECT_EQ(complete.order, Order::grouped);
+  EXPECT_EQ(complete.order, DigitOrder::grouped);
 }
 
 TEST(FftBind, SaysWhichKernelFitsNoDevice) {

@@ -32,7 +32,7 @@ TEST(FftFittedPlan, FitEveryDeviceAndEmit) {
           EXPECT_TRUE(check(plan, o.n).empty());
           EXPECT_EQ(plan.precision, precision);
           EXPECT_EQ(plan.place, in_place ? Place::in : Place::out);
-          EXPECT_EQ(plan.order, Order::natural);
+          EXPECT_EQ(plan.order, DigitOrder::natural);
           const GpuProgram program = emit_program(plan, o);
           for (const auto& kernel : program.kernels) EXPECT_LE(kernel.shared_bytes, device.shared_per_block);
         }

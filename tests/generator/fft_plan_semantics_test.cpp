@@ -155,14 +155,14 @@ TEST(FftPlanSemantics, AFragmentOfThePaperIsNotAPlanUntilItsBeginningIsThere) {
 
 TEST(FftPlanSemantics, EveryPlanOfThePaperIsTheTransformInEveryOrder) {
   for (const auto& paper : published_plans())
-    for (const Order order : {Order::reversed, Order::grouped, Order::natural}) {
+    for (const DigitOrder order : {DigitOrder::reversed, DigitOrder::grouped, DigitOrder::natural}) {
       auto plan = parse_fft_plan(corrected(paper));
       plan.order = order;
       for (int d = 0; d < 3; ++d) {
         const auto dim = static_cast<Dim>(d);
         EXPECT_LT(line_error(plan, dim, -1, 7), 1e-14) << paper.section << " dim " << d;
         EXPECT_LT(line_error(plan, dim, 1, 61), 1e-14) << paper.section << " dim " << d;
-        if (order != Order::natural) continue;
+        if (order != DigitOrder::natural) continue;
         const auto k = test::frequencies(plan, dim);
         for (std::size_t i = 0; i < k.size(); ++i) ASSERT_EQ(k[i], static_cast<std::int64_t>(i));
       }

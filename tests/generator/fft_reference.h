@@ -106,7 +106,7 @@ void for_elements(const ArrayShape& shape, std::int64_t batch, F use) {
 // The position of result k along dimension d, in the plan's order.
 inline std::function<std::int64_t(int, std::int64_t)> placing(const generator::fft::FftPlan& plan) {
   return [plan, at = generator::fft::layout(plan, static_cast<int>(plan.kernels.size()))](int d, std::int64_t k) {
-    if (plan.order == generator::fft::Order::natural) return k;
+    if (plan.order == generator::fft::DigitOrder::natural) return k;
     std::int64_t place = 0;
     std::size_t i = 0;
     for (const auto& kernel : plan.kernels)

@@ -32,7 +32,7 @@ nufft::Shape shape_of(const Problem& problem, const Plan& plan, const DeviceTrai
 GpuProgram program_of(const Plan& plan, const Problem& problem, const nufft::Shape& shape) {
   const Window window(plan.window.kind, plan.window.width, plan.window.sigma);
   const PiecewisePolynomial polynomial = kernel_polynomial(window, epsilon(problem.precision));
-  const nufft::Kernels spread(shape, plan.gpu().points.spread_with, polynomial),
+  const nufft::StageKernels spread(shape, plan.gpu().points.spread_with, polynomial),
       interpolate(shape, plan.gpu().points.interp_with, polynomial);
   nufft::Arrays arrays;
   GpuProgram program;

@@ -79,7 +79,7 @@ GpuProgram nufft_program(const Plan& plan, const Problem& problem, const DeviceT
   const PiecewisePolynomial polynomial =
       kernel_polynomial({plan.window.kind, plan.window.width, plan.window.sigma}, epsilon(problem.precision));
   const GpuPointsChoice& points = plan.gpu().points;
-  const nufft::Kernels spread(shape, points.spread_with, polynomial),
+  const nufft::StageKernels spread(shape, points.spread_with, polynomial),
       interpolate(shape, points.interp_with, polynomial);
   nufft::Arrays arrays;
   GpuProgram program;

@@ -15,7 +15,7 @@ std::vector<Case> deterministic_cases() {
         c.parameters.deterministic = true;
         c.parameters.placement = dim == 2 ? Placement::two_level : Placement::scatter;
         c.transforms = dim == 1 ? 2 : 1;
-        if (dim == 3 && family == Spread::points) c.parameters.order = Order::caller;
+        if (dim == 3 && family == Spread::points) c.parameters.order = RecordOrder::caller;
         if (dim == 2) c.points = Points::clustered;
         c.parameters.twice = dim == 1 || (dim == 3 && precision == Precision::f64);
         cases.push_back(c);
@@ -31,9 +31,9 @@ TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
   std::vector<std::byte> seen;
   for (const std::uint64_t seed : {0u, 1u, 2u, 3u}) {
     RunOptions options;
-    options.threads = options.blocks = seed == 0   ? runtime::emulated::Order::forward
-                                       : seed == 1 ? runtime::emulated::Order::reverse
-                                                   : runtime::emulated::Order::random;
+    options.threads = options.blocks = seed == 0   ? runtime::emulated::ExecutionOrder::forward
+                                       : seed == 1 ? runtime::emulated::ExecutionOrder::reverse
+                                                   : runtime::emulated::ExecutionOrder::random;
     options.seed = seed + 1;
     std::vector<std::byte> first = p.first, second = p.second;
     program.run(first, second, options);

@@ -50,7 +50,7 @@ void expect_cells(int dim, Precision precision, std::int64_t along, int bad) {
   }
   const std::size_t m = points[0].size(), cells = static_cast<std::size_t>(along);
   const std::size_t counts_at = 4 * m, status_at = counts_at + 8 * cells;
-  const Kernels kernels(c.shape, c.parameters, fit(window_of(5), 1e-8));
+  const StageKernels kernels(c.shape, c.parameters, fit(window_of(5), 1e-8));
   kernels.emit_cells(program, arrays, c.count, second(0), second(counts_at), second(status_at));
   std::vector<int> right_cells;
   std::vector<std::uint64_t> right_counts(cells);

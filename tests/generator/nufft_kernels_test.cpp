@@ -110,7 +110,7 @@ void add_threads(std::vector<Case>& cases) {
   c.parameters.placement = Placement::staged;
   cases.push_back(c);
   c.name = "PointsInTheCallersOrder";
-  c.parameters.order = Order::caller;
+  c.parameters.order = RecordOrder::caller;
   cases.push_back(c);
   for (const int dim : {1, 2, 3})
     for (const Interpolate family : {Interpolate::points, Interpolate::tiled}) {
@@ -314,7 +314,7 @@ std::vector<Case> all_grouped_cases() {
   cases.push_back(c);
   c = spreading("GroupInTheCallersOrder", 3, Precision::f32, 6, Spread::points);
   c.parameters.group = 4, c.transforms = 5;
-  c.parameters.order = Order::caller;
+  c.parameters.order = RecordOrder::caller;
   cases.push_back(c);
   c = interpolating("GroupLargeCounts", 2, Precision::f32, 5, Interpolate::tiled);
   c.shape.large_counts = true;

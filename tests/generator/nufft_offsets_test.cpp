@@ -53,9 +53,9 @@ GpuProgram program_of(const Memory& memory, const Division& of, std::uint32_t bl
   Shape shape;
   shape.dim = 2, shape.fine = {64, 64, 1}, shape.width = 4;
   Parameters with;
-  with.order = Order::bins, with.bin = {4, 4, 1};
+  with.order = RecordOrder::bins, with.bin = {4, 4, 1};
   GpuProgram any, program;
-  Kernels(shape, with, fit(window_of(4), 1e-8)).emit_tasks(any, {}, 1000);
+  StageKernels(shape, with, fit(window_of(4), 1e-8)).emit_tasks(any, {}, 1000);
   program.kernels = {any.kernels.back()};
   const auto at = [](std::size_t offset) {
     return BufferRef{BufferRef::Where::second, 0, static_cast<std::int64_t>(offset)};

@@ -75,7 +75,7 @@ std::vector<Case> other_cases() {
         if (points == Points::uniform) c->transforms = 3;
         if (points == Points::clustered) c->shape.large_counts = true;
         if (points == Points::edges) c->parameters.bin = default_parameters(c->shape, c->spread).bin;
-        if (points == Points::edges && c->parameters.order == Order::caller) c->parameters.bin = {1, 1, 1};
+        if (points == Points::edges && c->parameters.order == RecordOrder::caller) c->parameters.bin = {1, 1, 1};
       }
     }
   Case small = spreads(Published::sm, 2, kF32, 7);  // a grid that is smaller than a padded bin on both sides
@@ -90,11 +90,11 @@ TEST_P(NufftPublished, AgreesWithTheDirectSumInEveryOrderWithoutRaces) {
   const Case& c = GetParam();
   ASSERT_EQ(broken_rule(c.shape, c.parameters), "");
   const Prepared p = prepare(c);
-  using runtime::emulated::Order;
-  for (const auto order : {Order::forward, Order::reverse}) {
+  using runtime::emulated::ExecutionOrder;
+  for (const auto order : {ExecutionOrder::forward, ExecutionOrder::reverse}) {
     RunOptions options;
     options.threads = options.blocks = order;
-    options.instrumented = options.undefined = order == Order::reverse;
+    options.instrumented = options.undefined = order == ExecutionOrder::reverse;
     std::vector<std::byte> first = p.first, second = p.second;
     if (options.instrumented)
       run_program(p.program, first, second, options);
@@ -127,8 +127,9 @@ TEST(NufftPublishedRules, RefuseByNameWhatThePaperDoesNotHave) {
     refused("groups", [](Case& c) { c.parameters.group = 2; });
     refused("slices", [](Case& c) { c.parameters.slice = 100; });
     refused("sort=", [](Case& c) { c.parameters.placement = Placement::scatter; });
-    refused("sort=",
-            [](Case& c) { c.parameters.order = c.parameters.order == Order::caller ? Order::bins : Order::caller; });
+    refused("sort=", [](Case& c) {
+      c.parameters.order = c.parameters.order == RecordOrder::caller ? RecordOrder::bins : RecordOrder::caller;
+    });
   }
   Case records = spreading("", 2, kF32, 6, Spread::points);
   records.parameters.placement = Placement::index;

@@ -72,9 +72,9 @@ TEST(NufftGroups, CoverEveryTransformOnceTheLargestFirst) {
 TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   Case c = spreading("Long", 1, Precision::f32, 6, Spread::points);
   c.shape.fine = {std::int64_t{1} << 28, 1, 1};
-  c.parameters.order = Order::caller;
+  c.parameters.order = RecordOrder::caller;
   c.points = Points::uniform;
-  const Kernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
+  const StageKernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
   const auto points = make_points(c);
   const std::int64_t m = c.count;
   GpuProgram program;
@@ -86,7 +86,7 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
                    BufferRef{BufferRef::Where::constant, 0, 0}};
   Parameters unchecked = c.parameters;
   unchecked.check = false;
-  Kernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {}, 0);
+  StageKernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {}, 0);
   std::erase_if(program.launches, [](const Launch& l) { return l.arguments.size() == 3; });  // clears
   const Launch& place = program.launches.back();
   GpuProgram only{program.kernels, {place}, program.workspace_bytes, program.constants};
@@ -117,7 +117,7 @@ TEST(NufftSort, CoarseBinsDivideTheBinsAndThePoints) {
         c.shape.unit = 1e-5, c.shape.whole_cells = false;
         c.parameters.bin = {static_cast<int>(bin), static_cast<int>(bin), 1};
         c.parameters.placement = Placement::two_level;
-        const Kernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
+        const StageKernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
         GpuProgram program;
         kernels.emit_sort(program, {}, m, {}, 0);
         // Member `which` of parameter i, a struct.
@@ -192,7 +192,7 @@ TEST(NufftSort, TilesOfOffsetsHaveWholeGroupsWhereSubproblemsAreListed) {
   shape.dim = 2;
   shape.fine = {129, 300, 1};
   Parameters with;
-  with.order = Order::slide, with.bin = {1, 1, 1}, with.cap = 1000;
+  with.order = RecordOrder::slide, with.bin = {1, 1, 1}, with.cap = 1000;
   const Bins columns(shape, with);
   EXPECT_EQ(columns.groups(), 129);
   EXPECT_TRUE(columns.lists_at_once());
@@ -206,7 +206,7 @@ TEST(NufftSort, TilesOfOffsetsHaveWholeGroupsWhereSubproblemsAreListed) {
   EXPECT_TRUE(Bins(shape, with).lists_at_once());
   shape.fine[1] = 4097;
   EXPECT_FALSE(Bins(shape, with).lists_at_once()) << "one block would walk all bins of a column";
-  with.order = Order::bins, with.slice = 100;
+  with.order = RecordOrder::bins, with.slice = 100;
   const Bins cells(shape, with);
   EXPECT_EQ(cells.tile_of_offsets(true, true), 2048);
   EXPECT_EQ(cells.slices(100), 1);
@@ -284,7 +284,7 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
     Case c = good;
     change(c);
     try {
-      const Kernels kernels(c.shape, c.parameters, polynomial);
+      const StageKernels kernels(c.shape, c.parameters, polynomial);
       GpuProgram program;
       kernels.emit_spread(program, {}, 10, c.parameters.group, c.spread);
     } catch (const Error& error) {
@@ -298,7 +298,7 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_TRUE(refused([](Case& c) { c.shape.width = 66; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[0] = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[2] = 2; }));
-  EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.order = RecordOrder::bins; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.cap = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.run = 2; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.deterministic = true; }));
@@ -312,7 +312,7 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.lanes = 3; }));
   EXPECT_TRUE(refused([](Case& c) { c.shape.fine = {4096, 4096, 4096}; }));
   EXPECT_TRUE(refused([](Case& c) {
-    c.spread = Spread::tile_owned, c.parameters.order = Order::bins, c.parameters.bin = {40, 40, 40};
+    c.spread = Spread::tile_owned, c.parameters.order = RecordOrder::bins, c.parameters.bin = {40, 40, 40};
   }));
 }
 
@@ -337,7 +337,7 @@ TEST(NufftKernelRules, DecideAloneWhetherThereAreKernels) {
     for (int d = 0; d < shape.dim; ++d) shape.fine[static_cast<std::size_t>(d)] = pick(16, 30, 81, 700);
     if (shape.dim < 3) shape.fine[0] = pick(16, 81, 700, 1 << 20);
     Parameters p;
-    p.order = pick(Order::caller, Order::bins, Order::slide);
+    p.order = pick(RecordOrder::caller, RecordOrder::bins, RecordOrder::slide);
     p.bin = {pick(1, 2, 3, 10, 27), pick(1, 1, 2, 4, 9), pick(1, 1, 1, 2, 5)};
     p.cap = pick(32, 256, 4096);
     p.lanes = pick(1, 2, 4, 8, 16);
@@ -354,7 +354,7 @@ TEST(NufftKernelRules, DecideAloneWhetherThereAreKernels) {
       std::string said;
       try {
         GpuProgram program;
-        emit(Kernels(shape, p, polynomials[shape.width]), program);
+        emit(StageKernels(shape, p, polynomials[shape.width]), program);
         for (const KernelSource& kernel : program.kernels) EXPECT_LE(kernel.shared_bytes, shape.shared_bytes);
         for (const Launch& launch : program.launches)
           EXPECT_LE(launch.arguments.size(), 8u)
@@ -370,22 +370,24 @@ TEST(NufftKernelRules, DecideAloneWhetherThereAreKernels) {
     const auto is_named = [&](auto emit) {
       try {
         GpuProgram program;
-        emit(Kernels(shape, p, polynomials[shape.width]), program);
+        emit(StageKernels(shape, p, polynomials[shape.width]), program);
       } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::invalid_plan) << error.what();
       }
     };
-    is_named([&](const Kernels& k, GpuProgram& program) { k.emit_spread(program, {}, m, 2 * p.group - 1, spread); });
     is_named(
-        [&](const Kernels& k, GpuProgram& program) { k.emit_interpolate(program, {}, m, 2 * p.group - 1, interp); });
+        [&](const StageKernels& k, GpuProgram& program) { k.emit_spread(program, {}, m, 2 * p.group - 1, spread); });
+    is_named([&](const StageKernels& k, GpuProgram& program) {
+      k.emit_interpolate(program, {}, m, 2 * p.group - 1, interp);
+    });
     const auto first_of = [](const std::string& a, const std::string& b) { return a.empty() ? b : a; };
     const std::string all = broken_rule(shape, p);
     agrees(first_of(all, all.empty() ? broken_rule(shape, p, spread) : ""),
-           [&](const Kernels& k, GpuProgram& program) { k.emit_spread(program, {}, m, p.group, spread); });
+           [&](const StageKernels& k, GpuProgram& program) { k.emit_spread(program, {}, m, p.group, spread); });
     agrees(first_of(all, all.empty() ? broken_rule(shape, p, interp) : ""),
-           [&](const Kernels& k, GpuProgram& program) { k.emit_interpolate(program, {}, m, p.group, interp); });
+           [&](const StageKernels& k, GpuProgram& program) { k.emit_interpolate(program, {}, m, p.group, interp); });
     agrees(first_of(all, all.empty() ? broken_sort_rule(shape, p, m) : ""),
-           [&](const Kernels& k, GpuProgram& program) { k.emit_sort(program, {}, m, {}, k.large_bytes(m, m)); });
+           [&](const StageKernels& k, GpuProgram& program) { k.emit_sort(program, {}, m, {}, k.large_bytes(m, m)); });
   }
   EXPECT_GT(kept, 4000);
   EXPECT_GT(broken, 4000);

@@ -180,7 +180,7 @@ inline Window window_of(const Shape& shape) {
 inline Prepared prepare(const Case& c) {
   const Window window = window_of(c.shape);
   const PiecewisePolynomial polynomial = fit(window, c.shape.precision == Precision::f32 ? 1e-8 : 1e-14);
-  const Kernels kernels(c.shape, c.parameters, polynomial);
+  const StageKernels kernels(c.shape, c.parameters, polynomial);
   const auto points = make_points(c);
   const std::int64_t m = static_cast<std::int64_t>(points[0].size());
   Prepared p;
@@ -254,7 +254,7 @@ inline std::string wrong(const Case& c, const Prepared& p, std::span<const std::
 inline void expect_direct_sums(const Case& c) {
   const Prepared p = prepare(c);
   auto program = compiled_quickly(p.program);
-  for (const auto order : {runtime::emulated::Order::forward, runtime::emulated::Order::reverse}) {
+  for (const auto order : {runtime::emulated::ExecutionOrder::forward, runtime::emulated::ExecutionOrder::reverse}) {
     RunOptions options;
     options.threads = options.blocks = order;
     std::vector<std::byte> first = p.first, second = p.second;

@@ -110,8 +110,8 @@ TEST(PrimeOrder, UntunedPlansOfLongLinesRunBothWays) {
       options.n = {n, 1, 1, 1};
       options.precision = precision;
       for (const bool mirror : {false, true}) {
-        options.order = mirror ? Order::natural : Order::primes;
-        options.from = mirror ? Order::primes : Order::natural;
+        options.order = mirror ? DigitOrder::natural : DigitOrder::primes;
+        options.from = mirror ? DigitOrder::primes : DigitOrder::natural;
         SCOPED_TRACE(fmt::format("n={} {} {}", n, precision == Precision::f32 ? "f32" : "f64", mirror));
         EXPECT_NO_THROW({ EXPECT_EQ(lower(fitted_plan(options, h200()), options).refusal, ""); });
       }

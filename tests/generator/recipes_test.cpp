@@ -1,6 +1,7 @@
-// Follows the recipes of docs/design/recipes.md for a window, a spreader and a planner in a copy of the files that they
-// name: where a step is left out the compiler says so, and with all steps the files compile. When a step has to change,
-// so has the page. tests/runtime/recipe_backend_test.cpp follows the recipe for a backend, and runs it.
+// Follows the recipes of docs/design/recipes.md for a window, a spreader and an FFT of the processor, and a planner in
+// a copy of the files that they name: where a step is left out the compiler says so, and with all steps the files
+// compile. When a step has to change, so has the page. tests/runtime/recipe_backend_test.cpp follows the recipe for a
+// backend, and runs it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,6 +15,7 @@ namespace fourtune::test {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 
 std::string source(const std::string& file) { return read_text(fs::path(FOURTUNE_SOURCE_DIR) / file); }
 
@@ -23,12 +25,6 @@ std::string with_after(const std::string& text, const std::string& mark, const s
   if (at == std::string::npos || text.find(mark, at + 1) != std::string::npos)
     throw std::runtime_error("not once in the file: " + mark);
   return text.substr(0, at + mark.size()) + more + text.substr(at + mark.size());
-}
-
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
-  return found;
 }
 
 // Files of the tree, some of them changed or new, in a folder that the compiler sees before the tree.
@@ -49,47 +45,105 @@ class Copy {
   ScratchFolder folder_;
 };
 
-TEST(Recipes, AWindowIsAKindAndItsCaseInEachSwitchOfOneFile) {
-  const std::string header = "generator/window/window.h", body = "generator/window/window.cpp";
+TEST(Recipes, AWindowIsAFileAndALineInTheTable) {
+  const std::string header = "generator/window/window.h", formulas = "generator/window/formula.h",
+                    table = "generator/window/window.cpp", own = "generator/window/hann.cpp";
   Copy copy;
   copy.write(header, with_after(source(header), "enum class WindowKind {\n", "  hann,\n"));
-  copy.write(body, source(body));
-  const Finished missing = copy.compile(body);
+  copy.write(table, source(table));
+  const Finished missing = copy.compile(table);
   EXPECT_NE(missing.code, 0);
-  const std::string text = source(body);
-  const int switches = count(text, "switch (");
-  EXPECT_GE(switches, 3);
-  EXPECT_EQ(count(missing.err, "'hann' not handled"), switches) << missing.err;
-  copy.write(body, std::regex_replace(text, std::regex("case WindowKind::gaussian:"),
-                                      "case WindowKind::hann:\n    case WindowKind::gaussian:"));
-  const Finished whole = copy.compile(body);
-  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_NE(missing.err.find("each WindowKind has a line"), std::string::npos) << missing.err;
+  copy.write(formulas, with_after(source(formulas), "extern const WindowFormula ", "hann_formula, "));
+  copy.write(table, with_after(source(table), "kWindows[] = {", "&hann_formula, "));
+  copy.write(own,
+             "#include <cmath>\n"
+             "#include \"generator/window/formula.h\"\n"
+             "namespace fourtune::generator {\nnamespace {\n"
+             "double shape(double, double) { return 1; }\n"
+             "void evaluate(double, const std::vector<double>&, const double* x, long count, double* out) {\n"
+             "  for (long i = 0; i < count; ++i) out[i] = (1 + std::cos(std::numbers::pi * x[i])) / 2;\n}\n"
+             "int quadrature_size(int width, double) { return 20 + width; }\n}\n"
+             "const WindowFormula hann_formula{.name = \"hann\", .shape = shape, .evaluate = evaluate,\n"
+             "                                 .quadrature_size = quadrature_size};\n}\n");
+  // Nothing else names each window: what reads and writes plans, and what chooses widths, takes the table.
+  for (const std::string& file : {table, own, "generator/window/width.cpp"s, "generator/plan/plan_text.cpp"s}) {
+    if (file != table && file != own) copy.write(file, source(file));
+    const Finished whole = copy.compile(file);
+    EXPECT_EQ(whole.code, 0) << whole.err;
+  }
 }
 
-TEST(Recipes, ASpreaderOfTheProcessorIsAFamilyAFileAndACall) {
+TEST(Recipes, ASpreaderOfTheProcessorIsAFileALineInTheTableAndACall) {
   const std::string plan = "generator/plan/plan.h", engine = "runtime/backends/cpu/gridder/engine.h",
                     body = "runtime/backends/cpu/gridder/gridder.cpp",
                     own = "runtime/backends/cpu/gridder/spread_twice.cpp";
   Copy copy;
-  copy.write(plan, with_after(source(plan), "enum class SpreadFamily {\n", "  twice,\n"));
+  const std::string with_family = with_after(source(plan), "enum class SpreadFamily {\n", "  twice,\n");
+  copy.write(plan, with_family);
   copy.write(engine, source(engine));
   copy.write(body, source(body));
   const Finished missing = copy.compile(body);
   EXPECT_NE(missing.code, 0);
-  EXPECT_NE(missing.err.find("'twice' not handled"), std::string::npos) << missing.err;
-  const std::string text = source(engine), like = "void spread_atomic(Engine<T>& engine, const Batch<T>& batch);\n";
-  copy.write(engine, with_after(text, like, "template <class T>\nvoid spread_twice(Engine<T>&, const Batch<T>&);\n"));
+  EXPECT_NE(missing.err.find("each SpreadFamily has a line"), std::string::npos) << missing.err;
+  copy.write(plan, with_after(with_family, "kSpreaders[] = {\n", "    {\"twice\", true, false, false, true, 0},\n"));
+  const Finished uncalled = copy.compile(body);
+  EXPECT_NE(uncalled.code, 0);
+  EXPECT_NE(uncalled.err.find("'twice' not handled"), std::string::npos) << uncalled.err;
+  const std::string text = source(engine),
+                    like = "void spread_atomic(GridderEngine<T>& engine, const Batch<T>& batch);\n";
+  copy.write(engine,
+             with_after(text, like, "template <class T>\nvoid spread_twice(GridderEngine<T>&, const Batch<T>&);\n"));
   copy.write(body, with_after(source(body), "switch (family_now_) {\n",
                               "      case SpreadFamily::twice:\n        spread_twice(e_, batch);\n        break;\n"));
   copy.write(own,
              "#include \"runtime/backends/cpu/gridder/engine.h\"\n"
              "namespace fourtune::runtime::cpu {\n"
-             "template <class T>\nvoid spread_twice(Engine<T>& engine, const Batch<T>& batch) {\n"
+             "template <class T>\nvoid spread_twice(GridderEngine<T>& engine, const Batch<T>& batch) {\n"
              "  for (int time = 0; time < 2; ++time) spread_atomic(engine, batch);\n}\n"
-             "template void spread_twice(Engine<float>&, const Batch<float>&);\n"
-             "template void spread_twice(Engine<double>&, const Batch<double>&);\n"
+             "template void spread_twice(GridderEngine<float>&, const Batch<float>&);\n"
+             "template void spread_twice(GridderEngine<double>&, const Batch<double>&);\n"
              "}\n");
-  for (const std::string& file : {body, own}) {
+  // Plans, rules and costs ask the table.
+  for (const std::string& file : {body, own, "generator/plan/plan.cpp"s, "generator/plan/accuracy.cpp"s}) {
+    if (file != body && file != own) copy.write(file, source(file));
+    const Finished whole = copy.compile(file);
+    EXPECT_EQ(whole.code, 0) << whole.err;
+  }
+}
+
+TEST(Recipes, AnFftOfTheProcessorIsAFileAFamilyAndACall) {
+  const std::string plan = "generator/plan/plan.h", header = "runtime/backends/cpu/fft/operation.h",
+                    body = "runtime/backends/cpu/fft/fft.cpp", own = "runtime/backends/cpu/fft/copied.cpp",
+                    texts = "generator/plan/plan.cpp", planner = "generator/planner/cpu/candidates.cpp";
+  Copy copy;
+  copy.write(plan, with_after(source(plan), "enum class FftFamily {\n", "  copied,\n"));
+  copy.write(header, source(header));
+  copy.write(body, source(body));
+  const Finished missing = copy.compile(body);
+  EXPECT_NE(missing.code, 0);
+  EXPECT_NE(missing.err.find("'copied' not handled"), std::string::npos) << missing.err;
+  copy.write(header,
+             source(header) +
+                 "namespace fourtune::runtime::cpu {\n"
+                 "template <class T>\nstd::unique_ptr<FftRunner> make_copied_fft(const FftOperation& op);\n}\n");
+  copy.write(body, with_after(source(body), "switch (op.choice.family) {\n",
+                              "      case generator::FftFamily::copied:\n        return make_copied_fft<T>(op);\n"));
+  copy.write(own,
+             "#include \"runtime/backends/cpu/fft/operation.h\"\n"
+             "namespace fourtune::runtime::cpu {\nnamespace {\n"
+             "struct Copied final : FftRunner {\n"
+             "  void run(const void*, void*) override {}\n"
+             "  std::int64_t bytes() const override { return 0; }\n"
+             "  std::string wisdom() const override { return {}; }\n};\n}\n"
+             "template <class T>\nstd::unique_ptr<FftRunner> make_copied_fft(const FftOperation&) {\n"
+             "  return std::make_unique<Copied>();\n}\n"
+             "template std::unique_ptr<FftRunner> make_copied_fft<float>(const FftOperation&);\n"
+             "template std::unique_ptr<FftRunner> make_copied_fft<double>(const FftOperation&);\n}\n");
+  copy.write(texts, with_after(source(texts), "fft_families[] = {\n", "    {FftFamily::copied, \"copied\"},\n"));
+  copy.write(planner, with_after(source(planner), "std::vector<Choice> choices = {",
+                                 "{FftFamily::copied, Rigor::measure, 64}, "));
+  for (const std::string& file : {body, own, texts, planner}) {
     const Finished whole = copy.compile(file);
     EXPECT_EQ(whole.code, 0) << whole.err;
   }

@@ -56,7 +56,7 @@ class CapturedCallTest : public FakeDriver {
   }
 
   std::shared_ptr<const Device> device_ = Device::open(0);
-  Kernel kernel_{device_, source(), image_};
+  LoadedKernel kernel_{device_, source(), image_};
   CapturedCall call_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(65536);
   std::uint64_t number_ = 7;

@@ -273,7 +273,7 @@ TEST_F(Gpu, MisuseHasNamedErrors) {
   const auto other_target = std::find_if(known.begin(), known.end(), [&](int each) { return each / 10 != here / 10; });
   ASSERT_NE(other_target, known.end());
   const CompiledKernel foreign = compile(direct_program(problem).kernels[0], *other_target);
-  EXPECT_EQ(status_of([&] { Kernel(device(), direct_program(problem).kernels[0], foreign.image); }),
+  EXPECT_EQ(status_of([&] { LoadedKernel(device(), direct_program(problem).kernels[0], foreign.image); }),
             Status::unsupported);
   // After all these failures the context still works.
   const std::vector<Complex32> in = made_values(180);

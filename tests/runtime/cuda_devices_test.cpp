@@ -80,7 +80,7 @@ class TwoGpus : public ::testing::Test {
   std::int64_t kernels_for(const std::string& target) const {
     if (!std::filesystem::exists(kernels_)) return 0;
     const std::string count = "SELECT count(*) FROM kernel WHERE target = '" + target + "'";
-    return db::Database::open(kernels_, db::Access::read, 100).integer(count.c_str());
+    return db::Database::open(kernels_, db::OpenMode::read, 100).integer(count.c_str());
   }
 
   std::filesystem::path kernels_;

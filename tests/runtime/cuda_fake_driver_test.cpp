@@ -42,7 +42,7 @@ TEST_F(FakeDriver, EveryHandleIsGivenBack) {
     const auto device = Device::open(0);
     EXPECT_EQ(number("fake_retained"), 1);
     const DeviceMemory memory(device, 100);
-    const Kernel kernel(device, source(), image_);
+    const LoadedKernel kernel(device, source(), image_);
     EXPECT_EQ(number("fake_allocations"), 1);
     EXPECT_EQ(number("fake_modules"), 1);
     EXPECT_EQ(kernel.resources().registers, 40);
@@ -65,13 +65,13 @@ TEST_F(FakeDriver, ClustersAndSharedMemoryReachTheLaunch) {
   generator::KernelSource kernel = source();
   kernel.cluster = {2, 1, 1};
   kernel.shared_bytes = 100000;
-  const Kernel loaded(device, kernel, image_);
+  const LoadedKernel loaded(device, kernel, image_);
   const int before = number("fake_cluster_launches");
   loaded.launch({4, 1, 1}, nullptr, nullptr);
   EXPECT_EQ(number("fake_cluster_launches"), before + 1);
   EXPECT_EQ(number("fake_last_shared"), 100000);
   kernel.shared_bytes = 232449;
-  const auto [status, words] = failure([&] { Kernel(device, kernel, image_); });
+  const auto [status, words] = failure([&] { LoadedKernel(device, kernel, image_); });
   EXPECT_EQ(status, Status::unsupported);
   EXPECT_NE(words.find("232448"), std::string::npos) << words;
   EXPECT_EQ(number("fake_modules"), 1) << "a kernel that failed was not unloaded";
@@ -83,7 +83,7 @@ TEST_F(FakeDriver, BlocksOfThreeSizesReachTheLaunchWithAndWithoutAttributes) {
     generator::KernelSource kernel = source();
     kernel.block = {32, 4, 2};
     kernel.cluster = {blocks, 1, 1};
-    Kernel(device, kernel, image_).launch({4, 1, 1}, nullptr, nullptr);
+    LoadedKernel(device, kernel, image_).launch({4, 1, 1}, nullptr, nullptr);
     EXPECT_EQ(number("fake_last_block_x"), 32) << blocks;
     EXPECT_EQ(number("fake_last_block_y"), 4) << blocks;
     EXPECT_EQ(number("fake_last_block_z"), 2) << blocks;
@@ -95,7 +95,7 @@ TEST_F(FakeDriver, AKernelThatMayOverlapIsLaunchedSo) {
   generator::KernelSource kernel = source();
   kernel.text = "extern \"C\" __global__ void tested() { dev_follow(); }";
   kernel.cluster = {2, 1, 1};
-  const Kernel alone(device, source(), image_), overlapping(device, kernel, image_);
+  const LoadedKernel alone(device, source(), image_), overlapping(device, kernel, image_);
   const int before = number("fake_overlapping"), clusters = number("fake_cluster_launches");
   alone.launch({4, 1, 1}, nullptr, nullptr);
   EXPECT_EQ(number("fake_overlapping"), before);
@@ -110,14 +110,14 @@ TEST_F(FakeDriver, AKernelThatMayOverlapIsLaunchedSo) {
 // Three launches of two kernels, with one argument each.
 class FakeGraphs : public FakeDriver {
  protected:
-  void add(const Kernel& kernel, std::int64_t argument, std::uint32_t blocks = 1) {
+  void add(const LoadedKernel& kernel, std::int64_t argument, std::uint32_t blocks = 1) {
     generator::Launch launch;
     launch.arguments = {argument};
     list_.add(kernel, {blocks, 1, 1}, gpu::LaunchArguments(launch, {}));
   }
   void run(std::int64_t third, bool alone = false, std::uint32_t blocks = 4) {
     const std::int64_t values[] = {1, 2, third};
-    const Kernel* kernels[] = {&first_, &second_, &first_};
+    const LoadedKernel* kernels[] = {&first_, &second_, &first_};
     for (int i = 0; i < 3; ++i) add(*kernels[i], values[i], blocks);
     list_.start(nullptr, alone);
   }
@@ -128,7 +128,7 @@ class FakeGraphs : public FakeDriver {
     return kernel;
   }
   std::shared_ptr<const Device> device_ = Device::open(0);
-  Kernel first_{device_, overlapping(1), image_}, second_{device_, overlapping(2), image_};
+  LoadedKernel first_{device_, overlapping(1), image_}, second_{device_, overlapping(2), image_};
   LaunchList list_;
 };
 
@@ -216,7 +216,7 @@ TEST_F(FakeGraphs, ACallThatFailsLeavesNothingBehind) {
 
 TEST_F(FakeDriver, ADriverOlderThanTheCompilerIsNamed) {
   number("fake_load_result") = 222;
-  const auto [status, words] = failure([&] { Kernel(Device::open(0), source(), image_); });
+  const auto [status, words] = failure([&] { LoadedKernel(Device::open(0), source(), image_); });
   EXPECT_EQ(status, Status::unsupported);
   for (const char* part : {"tested", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "CUDA 13.0", "older than the compiler"})
     EXPECT_NE(words.find(part), std::string::npos) << part << " in: " << words;
@@ -231,7 +231,7 @@ TEST_F(FakeDriver, MemoryThatIsNotThereIsNamedWithSizes) {
 
 TEST_F(FakeDriver, OtherErrorsCarryTheDriversWords) {
   const auto device = Device::open(0);
-  const Kernel kernel(device, source(), image_);
+  const LoadedKernel kernel(device, source(), image_);
   number("fake_launch_result") = 701;
   EXPECT_EQ(failure([&] { kernel.launch({1, 1, 1}, nullptr, nullptr); }).first, Status::unsupported);
   number("fake_launch_result") = 999;
@@ -245,7 +245,7 @@ TEST_F(FakeDriver, ALostContextIsNamedByEveryCallAndEverythingCanStillBeDestroye
   const int kernels = number("fake_modules"), arrays = number("fake_allocations");
   {
     const auto device = Device::open(0);
-    const Kernel kernel(device, source(), image_);
+    const LoadedKernel kernel(device, source(), image_);
     DeviceMemory memory(device, 100);
     const CudaBackend backend(direct_programs());
     const auto arrays_of_backend = backend.memory(0);
@@ -260,7 +260,7 @@ TEST_F(FakeDriver, ALostContextIsNamedByEveryCallAndEverythingCanStillBeDestroye
                                              [&] { arrays_of_backend->upload(array, host, 64); },
                                              [&] { arrays_of_backend->download(host, array, 64); },
                                              [&] { DeviceMemory(device, 8); },
-                                             [&] { Kernel(device, source(), image_); }};
+                                             [&] { LoadedKernel(device, source(), image_); }};
       for (const auto& call : calls) {
         const auto [status, words] = failure(call);
         EXPECT_EQ(status, Status::backend_unavailable) << words;

@@ -187,7 +187,7 @@ TEST_F(FakeDriver, KernelsAreLoadedByTheThreadsThatCompileThemAndComeInTheOrderO
   const int modules = number("fake_modules");
   for (const bool stored : {false, true}) {
     std::vector<KernelReport> reports;
-    const std::vector<Kernel> kernels = load_kernels(device, sources, store, 4, 60, reports);
+    const std::vector<LoadedKernel> kernels = load_kernels(device, sources, store, 4, 60, reports);
     EXPECT_EQ(number("fake_modules"), modules + 9);
     EXPECT_EQ(number("fake_pushed"), 0);
     ASSERT_EQ(kernels.size(), 9u);

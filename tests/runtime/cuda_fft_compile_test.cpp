@@ -140,7 +140,7 @@ TEST(CudaFftCompile, ThePapersPlansCompileWithoutSpills) {
   if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   const DeviceTraits device = *generator::known_device("h200");
   for (const PaperPlan& paper : published_plans())
-    for (const Order order : {Order::reversed, Order::natural}) {
+    for (const DigitOrder order : {DigitOrder::reversed, DigitOrder::natural}) {
       const FftPlan plan = test::made_ready(parse_fft_plan(corrected(paper)), order, device);
       SCOPED_TRACE(std::string(paper.title) + " " + to_text(plan));
       EmitOptions o;

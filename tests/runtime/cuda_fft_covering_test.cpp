@@ -54,7 +54,7 @@ Configuration configuration(const Row& row) {
   const int threads = 64 << (row[radix] % 2), carried = threads * r * (1 + row[cluster]) / n;
   Configuration out;
   FftPlan& plan = out.plan;
-  plan.order = Order::natural;
+  plan.order = DigitOrder::natural;
   plan.precision = row[precision] ? Precision::f64 : Precision::f32;
   generator::fft::Kernel kernel;
   const Dim own = row[shape] == strided ? Dim::y : Dim::x;

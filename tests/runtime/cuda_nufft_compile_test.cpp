@@ -53,7 +53,7 @@ class Collection {
  public:
   void sort(Shape shape, Parameters with) {
     add([&](GpuProgram& program) {
-      const Kernels kernels(shape, with, polynomial(shape.width));
+      const StageKernels kernels(shape, with, polynomial(shape.width));
       kernels.emit_sort(program, arrays(program, kernels), kPoints, {}, 0);
       kernels.emit_large_bins(program, arrays(program, kernels), kPoints, {kPoints, kPoints}, 64 * kPoints);
     });
@@ -61,7 +61,7 @@ class Collection {
   void spread(Shape shape, Spread family, Parameters with, int transforms = 1) {
     shape.whole_cells = family == Spread::points;
     add([&](GpuProgram& program) {
-      const Kernels kernels(shape, with, polynomial(shape.width));
+      const StageKernels kernels(shape, with, polynomial(shape.width));
       kernels.emit_clear(program, arrays(program, kernels), transforms);
       kernels.emit_spread(program, arrays(program, kernels), kPoints, transforms, family);
     });
@@ -69,7 +69,7 @@ class Collection {
   void interpolate(Shape shape, Interpolate family, Parameters with, int transforms = 1) {
     shape.whole_cells = family == Interpolate::points;
     add([&](GpuProgram& program) {
-      const Kernels kernels(shape, with, polynomial(shape.width));
+      const StageKernels kernels(shape, with, polynomial(shape.width));
       kernels.emit_interpolate(program, arrays(program, kernels), kPoints, transforms, family);
     });
   }
@@ -79,7 +79,7 @@ class Collection {
     const Parameters with = default_parameters(shape, spread);
     if (!broken_rule(shape, with, spread).empty()) return;  // a padded bin that does not fit
     add([&](GpuProgram& program) {
-      const Kernels kernels(shape, with, polynomial(shape.width));
+      const StageKernels kernels(shape, with, polynomial(shape.width));
       kernels.emit_sort(program, arrays(program, kernels), kPoints, {}, 0);
       kernels.emit_spread(program, arrays(program, kernels), kPoints, 1, spread);
       kernels.emit_interpolate(program, arrays(program, kernels), kPoints, 1, interp);
@@ -88,7 +88,7 @@ class Collection {
   // Of ranks that each have a slab of a grid.
   void slabs(Shape shape, Parameters with) {
     add([&](GpuProgram& program) {
-      Kernels(shape, with, polynomial(shape.width)).emit_cells(program, {}, kPoints, {}, {}, {});
+      StageKernels(shape, with, polynomial(shape.width)).emit_cells(program, {}, kPoints, {}, {}, {});
       emit_list(program, {}, {}, {}, {}, {}, kPoints, 8);
       for (const bool complex : {false, true})
         for (const bool packs : {false, true})
@@ -113,7 +113,7 @@ class Collection {
  private:
   static constexpr std::int64_t kPoints = 3'000'000;
 
-  static Arrays arrays(GpuProgram& program, const Kernels& kernels) {
+  static Arrays arrays(GpuProgram& program, const StageKernels& kernels) {
     using Where = generator::BufferRef::Where;
     if (program.workspace_bytes.empty())
       for (const std::int64_t bytes : kernels.workspace_bytes(kPoints)) program.workspace_bytes.push_back(bytes);

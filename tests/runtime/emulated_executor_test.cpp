@@ -22,8 +22,8 @@ generator::Plan plan_of(const char* backend = "emulated") { return generator::pl
 
 std::vector<RunOptions> ways() {
   std::vector<RunOptions> list(4);
-  list[1].threads = list[1].blocks = Order::reverse;
-  list[2].threads = list[2].blocks = Order::random;
+  list[1].threads = list[1].blocks = ExecutionOrder::reverse;
+  list[2].threads = list[2].blocks = ExecutionOrder::random;
   list[3].instrumented = true;
   return list;
 }

@@ -131,7 +131,7 @@ TEST(EmulatedWarp, SyncwarpOrdersTheWarpAndNothingElse) {
   across.replace(across.find("t ^ 1"), 5, "t ^ 32");
   expect_fault(run(kernel_of(across), instrumented()), FaultKind::race, 6, {"thread 32 wrote at line 4"});
   RunOptions reversed = instrumented();
-  reversed.threads = Order::random;
+  reversed.threads = ExecutionOrder::random;
   const auto fault = run(kernel_of(across), reversed);
   ASSERT_TRUE(fault);
 }

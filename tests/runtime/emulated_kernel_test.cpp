@@ -97,8 +97,8 @@ std::string seen(const Case& c, const RunOptions& options) {
 }
 
 std::string seen_in_some_order(const Case& c) {
-  for (const Order order : {Order::forward, Order::reverse, Order::random})
-    for (const Landing landing : {Landing::late, Landing::random}) {
+  for (const ExecutionOrder order : {ExecutionOrder::forward, ExecutionOrder::reverse, ExecutionOrder::random})
+    for (const CopyTiming landing : {CopyTiming::late, CopyTiming::random}) {
       RunOptions options;
       options.threads = order;
       options.copies = landing;

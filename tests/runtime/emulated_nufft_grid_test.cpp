@@ -86,7 +86,7 @@ TEST(GridFfts, WorkInTheGridsMemory) {
       program.workspace_bytes[0] = bytes;
       std::vector<std::complex<double>> in = given, out(count);
       runtime::emulated::RunOptions random;
-      random.threads = random.blocks = runtime::emulated::Order::random;
+      random.threads = random.blocks = runtime::emulated::ExecutionOrder::random;
       random.instrumented = way != Way::usual && spec.dim == 3;  // also checks races
       run_program(program, std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out)), random);
       return out;
@@ -148,7 +148,7 @@ TEST(GridFfts, WorkInTheMemoryOfInterleavedGrids) {
       program.workspace_bytes[0] = bytes;
       std::vector<std::byte> in = given, out(given.size());
       runtime::emulated::RunOptions random;
-      random.threads = random.blocks = runtime::emulated::Order::random;
+      random.threads = random.blocks = runtime::emulated::ExecutionOrder::random;
       random.instrumented = inside_there && inside_back;  // also checks races
       run_program(program, in, out, random);
       return out;

@@ -212,7 +212,7 @@ TEST(EmulatedNufft, RefusesWhatItCannotDo) {
 // Threads and blocks run in a different random order each time, which would change sums of floating-point numbers.
 TEST(EmulatedNufft, DeterministicSpreadingGivesTheSameBits) {
   runtime::emulated::RunOptions random;
-  random.threads = random.blocks = runtime::emulated::Order::random;
+  random.threads = random.blocks = runtime::emulated::ExecutionOrder::random;
   const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs(), random);
   runtime::ExecutorOptions options;
   options.deterministic = true;

@@ -18,14 +18,14 @@
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
 #include "tests/runtime/forced_targets.h"
-#include "tuner/measure/guarded_memory.h"
+#include "tuner/measure/guarded_array.h"
 
 namespace fourtune {
 namespace {
 
 using generator::Plan;
 using tuner::Guard;
-using tuner::GuardedMemory;
+using tuner::GuardedArray;
 
 struct Isa {
   const char* name;
@@ -114,7 +114,7 @@ class GuardedRun {
     const std::int64_t outputs = 2 * p.batch * (to_second ? targets : m);
     for (std::int64_t i = 0; i < outputs; ++i) sum += static_cast<double>((to_second ? second : first)[i]);
     EXPECT_TRUE(std::isfinite(sum)) << to_token(p);
-    for (const GuardedMemory& array : arrays_) EXPECT_TRUE(array.slack_intact()) << to_token(p);
+    for (const GuardedArray& array : arrays_) EXPECT_TRUE(array.slack_intact()) << to_token(p);
   }
 
  private:
@@ -136,7 +136,7 @@ class GuardedRun {
 
   const Case& case_;
   Guard guard_;
-  std::vector<GuardedMemory> arrays_;
+  std::vector<GuardedArray> arrays_;
 };
 
 class GridderGuard : public ::testing::TestWithParam<Isa> {

@@ -94,7 +94,7 @@ TEST(GridderIsa, TheForcedInstructionSetIsTheOneThatRuns) {
   for (const Isa& isa : kIsas) {
     if (!can_run(isa.targets)) continue;
     const ForcedTargets forced(isa.targets);
-    const Kernels<float> kernels = select_kernels<float>(tiling, tables);
+    const GridderKernels<float> kernels = select_kernels<float>(tiling, tables);
     EXPECT_STREQ(kernels.isa, isa.name);
     const bool replaced = kernels.spread != portable_kernels<float>().spread;
     EXPECT_EQ(replaced, std::string(isa.name) != "portable");

@@ -15,7 +15,7 @@
 #include "generator/window/window.h"
 #include "runtime/backends/cpu/gridder/targets.h"
 #include "tests/runtime/forced_targets.h"
-#include "tuner/measure/guarded_memory.h"
+#include "tuner/measure/guarded_array.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/runtime/gridder_lines_test.cpp"
@@ -35,8 +35,8 @@ namespace fourtune::runtime::cpu {
 template <class T>
 struct LineKernels {
   int line = 0;  // complex numbers per line; 0: this instruction set has no vectors
-  decltype(Kernels<T>::spread_points) spread = nullptr;
-  decltype(Kernels<T>::interpolate_points) interpolate = nullptr;
+  decltype(GridderKernels<T>::spread_points) spread = nullptr;
+  decltype(GridderKernels<T>::interpolate_points) interpolate = nullptr;
   bool (*by_lines)(const T* grid, const Tiling& tiling, std::int64_t stride_y, std::int64_t stride_z) = nullptr;
 };
 
@@ -121,7 +121,7 @@ class Case {
   void run() {
     for (const tuner::Guard guard : {tuner::Guard::before, tuner::Guard::behind}) {
       for (std::int64_t x = 0; x + w_ <= tiling_.fine[0]; ++x) {
-        const tuner::GuardedMemory memory(static_cast<std::size_t>(cells_) * sizeof(Complex), guard);
+        const tuner::GuardedArray memory(static_cast<std::size_t>(cells_) * sizeof(Complex), guard);
         auto* grid = memory.as<Complex>();
         ASSERT_TRUE(kernels_.by_lines(memory.as<T>(), tiling_, strides_[1], strides_[2]));
         spread_at(x, grid);

@@ -52,7 +52,7 @@ void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>&
   const Tiling tiling = tiling_of(dim, tile);
   const std::int64_t m = points.size();
   WeightTables<T> tables;
-  const Kernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
+  const GridderKernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
   PointStore<T> store;
   store.set(m, {points.data(0, dim), points.data(1, dim), points.data(2, dim)}, radians(), tiling,
             {PointOrder::permuted, dim == 3, fraction, 2}, kernels);
@@ -67,7 +67,8 @@ void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>&
       ASSERT_EQ(seen[j], 0);
       seen[j] = 1;
       for (int d = 0; d < dim; ++d) {
-        const Axis axis{0, kInverseTwoPi, kInverseTwoPiLow, static_cast<std::int32_t>(tiling.fine[d]), tiling.width};
+        const PeriodAxis axis{0, kInverseTwoPi, kInverseTwoPiLow, static_cast<std::int32_t>(tiling.fine[d]),
+                              tiling.width};
         std::int64_t cell = 0;
         double f = 0;
         ASSERT_TRUE(locate_one(points.c[d][j], axis, cell, f));
@@ -103,7 +104,7 @@ TEST(GridderRecord, EveryFieldComesBackFromEveryForm) {
 TEST(GridderRecord, NeitherThreadsNorLentMemoryChangeTheGroupedRecords) {
   const Tiling tiling = tiling_of(3, {32, 8, 16});
   const WeightTables<double> tables;
-  const Kernels<double> kernels = select_kernels<double>(tiling, tables);
+  const GridderKernels<double> kernels = select_kernels<double>(tiling, tables);
   for (const std::int64_t m : {5000, 70000, 200001}) {
     const auto points = make_points<double>(Kind::far, 3, m, 0, 5);
     for (const PointOrder order : {PointOrder::permuted, PointOrder::indexed}) {
@@ -135,7 +136,7 @@ void raw_round_trip(int fraction, const Points<T>& points, bool portable, int th
   const Tiling tiling = tiling_of(1, {64, 1, 1});
   const std::int64_t m = points.size();
   WeightTables<T> tables;
-  const Kernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
+  const GridderKernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
   PointStore<T> store;
   store.set(m, {points.data(0, 1), nullptr, nullptr}, radians(), tiling, {PointOrder::raw, false, fraction, threads},
             kernels);
@@ -145,7 +146,8 @@ void raw_round_trip(int fraction, const Points<T>& points, bool portable, int th
     const int n = static_cast<int>(std::min<std::int64_t>(50, m - first));
     store.locate_raw(first, n, chunk);
     for (int i = 0; i < n; ++i) {
-      const Axis axis{0, kInverseTwoPi, kInverseTwoPiLow, static_cast<std::int32_t>(tiling.fine[0]), tiling.width};
+      const PeriodAxis axis{0, kInverseTwoPi, kInverseTwoPiLow, static_cast<std::int32_t>(tiling.fine[0]),
+                            tiling.width};
       std::int64_t cell = 0;
       double f = 0;
       ASSERT_TRUE(locate_one(points.c[0][first + i], axis, cell, f));
@@ -234,7 +236,7 @@ void check_inner_order(std::array<int, 3> tile, int width, int planes, bool port
   constexpr std::int64_t m = 40000;
   const auto points = make_points<T>(Kind::interior, 3, m, 0, 5);
   WeightTables<T> tables;
-  const Kernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
+  const GridderKernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
   std::vector<std::int64_t> order[2];
   for (const int threads : {1, 3}) {
     PointStore<T> store;

@@ -186,7 +186,7 @@ TEST_F(PlanSources, AFileIsReadOnceForAllTransformsAndAgainWhenItChanges) {
 TEST_F(PlanSources, LookingAtADatabaseKeepsTheLocksOfOpenOnes) {
   tune_by_the_user(730);
   const fs::path path = folder_ / "user.db";
-  const db::Database open = db::Database::open(path, db::Access::write, 1000);
+  const db::Database open = db::Database::open(path, db::OpenMode::write, 1000);
   EXPECT_EQ(open.text("PRAGMA journal_mode = WAL"), "wal");
   open.execute("BEGIN");
   EXPECT_GT(open.integer("SELECT count(*) FROM sqlite_schema"), 0);

@@ -16,7 +16,7 @@ class PlanMaker {
 
   fft::FftPlan make() {
     fft::FftPlan plan;
-    plan.order = one_of({fft::Order::reversed, fft::Order::grouped, fft::Order::natural});
+    plan.order = one_of({fft::DigitOrder::reversed, fft::DigitOrder::grouped, fft::DigitOrder::natural});
     plan.precision = one_of({Precision::f32, Precision::f64});
     plan.place = one_of({Place::out, Place::in});
     deal(plan);
@@ -138,7 +138,7 @@ class PlanMaker {
       if (fft::check(plan).empty()) return;
     }
     plan.place = Place::out;  // the output array is free from the start
-    plan.order = fft::Order::reversed;
+    plan.order = fft::DigitOrder::reversed;
     for (auto& kernel : plan.kernels) {
       kernel.with.store = fft::Store::place;
       kernel.with.to = fft::Target::out;

@@ -43,7 +43,7 @@ inline void bind_method(NufftCase& c, const Method& method, Placement placement)
   const bool leads = points.interp == Interpolate::window || points.interp == Interpolate::matrix;
   if (leads) std::swap(lead.order, other.order), lead.bin = other.bin;
   if (method.spread == Spread::points && !leads)
-    lead.order = method.sorted ? generator::nufft::Order::bins : generator::nufft::Order::caller;
+    lead.order = method.sorted ? generator::nufft::RecordOrder::bins : generator::nufft::RecordOrder::caller;
   lead.cap = 40;
   if (method.spread == Spread::points && method.interp != Interpolate::points) lead.slice = 64;
   lead.placement = placement;

@@ -4,10 +4,10 @@ namespace fourtune::test {
 
 using namespace generator::fft;
 
-FftPlan made_ready(FftPlan plan, Order order, const DeviceTraits& device) {
+FftPlan made_ready(FftPlan plan, DigitOrder order, const DeviceTraits& device) {
   plan.order = order;
   const std::size_t count = plan.kernels.size();
-  for (std::size_t k = 0; order == Order::natural && k < count; ++k)
+  for (std::size_t k = 0; order == DigitOrder::natural && k < count; ++k)
     plan.kernels[k].with.to = (count - 1 - k) % 2 ? Target::work : Target::out;
   return bind(plan, device);
 }

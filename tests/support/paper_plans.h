@@ -8,7 +8,7 @@ namespace fourtune::test {
 
 // Adds the cost model's parameters to a plan without parameters. Reversed order uses only the output array, as in the
 // paper; natural order alternates between the output and a workspace.
-generator::fft::FftPlan made_ready(generator::fft::FftPlan plan, generator::fft::Order order,
+generator::fft::FftPlan made_ready(generator::fft::FftPlan plan, generator::fft::DigitOrder order,
                                    const DeviceTraits& device);
 
 // The plan without one dimension; the remaining dimensions are named X and Y. Not for bound plans.

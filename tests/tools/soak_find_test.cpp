@@ -83,7 +83,7 @@ TEST(SoakRun, ASoundBackendHasNoFailures) {
 }
 
 TEST(SoakShrink, ComesDownToTheLeastThatStillFails) {
-  Trial trial;
+  TriedCase trial;
   trial.one = parse_case(
       "nufft:type=1,n=60x70x40,m=5000,prec=f64,tol=3e-7,batch=12,points=radial adjoint order=fft deterministic "
       "at=far threads=3 seed=99");
@@ -99,14 +99,14 @@ TEST(SoakShrink, ComesDownToTheLeastThatStillFails) {
     return outcome;
   };
   tools.adapt = [](const SoakCase&, const std::string& plan, const SoakCase&) { return plan; };
-  const Trial small = made_small(trial, tools, {60, 100000, nullptr});
+  const TriedCase small = made_small(trial, tools, {60, 100000, nullptr});
   EXPECT_EQ(to_text(small.one), "nufft:type=1,n=7,m=10,prec=f64,tol=1e-1 order=fft threads=1");
   EXPECT_EQ(small.kind, PlanKind::untuned);
   EXPECT_EQ(small.plan, "");
 }
 
 TEST(SoakShrink, KeepsThePlanThatItNeedsAndItsTries) {
-  Trial trial;
+  TriedCase trial;
   trial.one = parse_case("fft:type=c2c,n=64,prec=f64,batch=4");
   trial.kind = PlanKind::candidate;
   trial.plan = "bad";
@@ -120,7 +120,7 @@ TEST(SoakShrink, KeepsThePlanThatItNeedsAndItsTries) {
     return outcome;
   };
   tools.adapt = [](const SoakCase&, const std::string&, const SoakCase&) { return std::string("bad, adapted"); };
-  const Trial small = made_small(trial, tools, {60, 12, nullptr});
+  const TriedCase small = made_small(trial, tools, {60, 12, nullptr});
   EXPECT_EQ(small.plan, "bad, adapted");
   EXPECT_EQ(small.one.problem.batch, 1);
   EXPECT_LE(tries, 13);

@@ -78,7 +78,7 @@ TEST_F(SoakReports, TextCountsRefusalsAndGivesRatios) {
 }
 
 TEST_F(SoakReports, AFailureIsOneLineThatRepeatsIt) {
-  Trial small = run_.trial;
+  TriedCase small = run_.trial;
   small.one = parse_case("nufft:type=1,n=8,m=3,prec=f32,tol=1e-4");
   SoakReport report(options_, "");
   const std::string line =

@@ -68,7 +68,8 @@ class FatedQueue final : public Queue {
 // The emulated GPU, whose programs that are no transforms have this fate.
 class FatedBackend final : public runtime::gpu::ProgramBackend {
  public:
-  explicit FatedBackend(Fate& fate, runtime::Arrays arrays = runtime::Arrays::aligned) : fate_(fate), arrays_(arrays) {}
+  explicit FatedBackend(Fate& fate, runtime::MemoryKind arrays = runtime::MemoryKind::aligned)
+      : fate_(fate), arrays_(arrays) {}
   std::string_view name() const override { return "emulated"; }
   runtime::Capabilities capabilities() const override {
     runtime::Capabilities can = inner_.capabilities();
@@ -91,7 +92,7 @@ class FatedBackend final : public runtime::gpu::ProgramBackend {
 
  private:
   Fate& fate_;
-  runtime::Arrays arrays_;
+  runtime::MemoryKind arrays_;
   runtime::emulated::EmulatedBackend inner_{runtime::gpu::generated_programs()};
 };
 
@@ -188,7 +189,7 @@ TEST(EmulatedDeviceSums, WithoutACompilerTheHostSums) {
 
 TEST(EmulatedDeviceSums, TheSettingAndTheAmountOfWorkDecide) {
   Fate fate;
-  const FatedBackend emulated(fate), gpu(fate, runtime::Arrays::device);
+  const FatedBackend emulated(fate), gpu(fate, runtime::MemoryKind::device);
   EXPECT_FALSE(DeviceSums::make(emulated, 0)) << "an emulator is slower than its host";
   const auto sums = DeviceSums::make(gpu, 0);
   ASSERT_TRUE(sums);

@@ -106,7 +106,10 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->check(between(1e-6, 16.0))
       ->capture_default_str()
       ->type_name("X");
-  command.add_option("--seed", options.seed, "Seed of the synthetic data")->capture_default_str()->type_name("N");
+  command.add_option("--seed", options.seed, "Seed of the synthetic data")
+      ->check(any_seed())
+      ->capture_default_str()
+      ->type_name("N");
   add_wide_option(command, options.wide);
   command.add_option("--memory-child", options.memory_child)->group("");
 }

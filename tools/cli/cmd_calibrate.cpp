@@ -49,7 +49,7 @@ void calibrate_command(const CalibrateArguments& arguments) {
   } else {
     fmt::print("{}", rates_table(found.calibration, arguments.output.screen()));
     fmt::print("{}, kept in {}\n", found.calibration.traits.name, file.string());
-    if (backend.capabilities().arrays == runtime::Arrays::aligned)  // a GPU in the memory of this process
+    if (backend.capabilities().arrays == runtime::MemoryKind::aligned)  // a GPU in the memory of this process
       fmt::print("these are rates of the emulator: they say nothing of a GPU\n");
   }
 }

@@ -236,7 +236,7 @@ void emit_command(const EmitArguments& arguments) {
   }
   std::ofstream file(arguments.output, std::ios::binary);
   file << text;
-  if (!file.flush()) throw Failure(fmt::format("{} could not be written", arguments.output));
+  if (!file.flush()) throw cannot_write(arguments.output);
 }
 
 }  // namespace

@@ -53,11 +53,22 @@ fft::Lengths lengths_from(const std::string& text) {
     right = value && *value >= 1;
     if (right) out[d] = *value;
   }
-  if (!right) throw UsageError(fmt::format("--n {}: one to four lengths, as 256x256x64", text));
+  if (!right)
+    throw UsageError(fmt::format("--n {}: one to four lengths from 1, joined by x", text), "as --n 256x256x64");
   return out;
 }
 
+// A problem has many plans, and the plan of one was not given.
+void refuse_token(const std::string& text) {
+  if (!text.starts_with("fft:") && !text.starts_with("nufft:")) return;
+  const Problem problem = parse_typed_problem(text);
+  throw UsageError(fmt::format("{}: this is a problem, and a plan in braces is needed", text::shown(text)),
+                   problem.kind == Kind::fft ? fmt::format("fourtune plan --list {}", to_token(problem))
+                                             : fmt::format("fourtune explain {}", to_token(problem)));
+}
+
 void show_plan(const PlanArguments& arguments) {
+  refuse_token(arguments.plan);
   fft::FftPlan plan =
       fft_plan_argument(arguments.plan, arguments.lengths.empty() ? fft::any_lengths : lengths_from(arguments.lengths));
   std::optional<DeviceTraits> device;
@@ -67,7 +78,7 @@ void show_plan(const PlanArguments& arguments) {
   if (arguments.svg.empty()) return;
   std::ofstream file(arguments.svg, std::ios::binary);
   file << fft::to_svg(plan, device ? &*device : nullptr);
-  if (!file.flush()) throw Failure(fmt::format("{} could not be written", arguments.svg));
+  if (!file.flush()) throw cannot_write(arguments.svg);
 }
 
 // Prints small whole numbers exactly, large ones with three digits: "4.51e8".
@@ -77,9 +88,9 @@ std::string amount(double value) {
   return text::scientific(std::round(value / power) * power);
 }
 
-fft::Order order_from(const std::string& name) {
-  if (name == "natural") return fft::Order::natural;
-  return name == "grouped" ? fft::Order::grouped : fft::Order::reversed;
+fft::DigitOrder order_from(const std::string& name) {
+  if (name == "natural") return fft::DigitOrder::natural;
+  return name == "grouped" ? fft::DigitOrder::grouped : fft::DigitOrder::reversed;
 }
 
 void print_list(const std::string& title, const std::vector<fft::RuleCount>& counts,

@@ -31,7 +31,7 @@ struct ReportArguments {
 void write_plots(const std::vector<tuner::Story>& stories, const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw Failure(fmt::format("{}: cannot be made: {}", text::shown(folder.string(), 4096), error.message()));
+  if (error) throw cannot_make(text::shown(folder.string(), 4096), error.message());
   for (const tuner::Plot& plot : tuner::plots_of(stories)) {
     const std::string path = (folder / (plot.name + ".png")).string();
     fmt::print("{}\n", plot_script(fmt::format("set terminal pngcairo size 900,{} noenhanced\nset output {}\n{}",

@@ -293,7 +293,10 @@ void add_run_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--threads", arguments.options.threads, "Threads (default: all)")
       ->check(between(0, 4096))
       ->type_name("N");
-  command.add_option("--seed", request.seed, "Seed of the synthetic arrays")->capture_default_str()->type_name("N");
+  command.add_option("--seed", request.seed, "Seed of the synthetic arrays")
+      ->check(any_seed())
+      ->capture_default_str()
+      ->type_name("N");
   command.add_flag("--adjoint", request.adjoint, "Run the conjugate transpose");
   command.add_flag("--deterministic", arguments.options.deterministic, "Bit-identical results from run to run");
   command.add_flag("--no-check", arguments.unchecked, "Do not compare with direct sums");

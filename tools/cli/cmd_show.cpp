@@ -14,6 +14,7 @@
 #include "tools/cli/commands.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
+#include "tools/common/numbers.h"
 #include "tools/common/output.h"
 #include "tools/common/problem_list.h"
 #include "tuner/report/report.h"
@@ -28,6 +29,21 @@ struct ShowArguments {
   std::size_t runner_ups = 2;
 };
 
+// The command that goes on tuning: that of the last session, which was stopped before it chose, with the user's own
+// options; of another program, or where there was none, a command to begin with. asked: a token, or empty for all.
+std::string tune_command(const db::TuningStore& store, const std::string& asked) {
+  std::vector<db::StoredSession> sessions = store.sessions();
+  if (!asked.empty()) {
+    std::set<db::SessionId> measured;
+    for (const db::StoredRun& run : store.runs(asked)) measured.insert(run.session);
+    std::erase_if(sessions, [&](const db::StoredSession& one) { return measured.count(one.id) == 0; });
+  }
+  const std::string command = sessions.empty() ? std::string() : sessions.back().command;
+  const std::filesystem::path program = command.substr(0, command.find(' '));
+  if (program.filename() == "fourtune") return text::shown(command, 4096);
+  return fmt::format("fourtune tune {} --seconds 60", asked.empty() ? "--problems builtin:quick" : asked);
+}
+
 // What to do where no problem was tuned, or not the one that was asked for last.
 void say_what_is_there(const db::TuningStore& store, const std::filesystem::path& path, const std::string& asked) {
   std::set<std::string> tuned;
@@ -35,14 +51,14 @@ void say_what_is_there(const db::TuningStore& store, const std::filesystem::path
   const std::string file = text::shown(path.string(), 4096);
   if (tuned.empty()) {
     fmt::print("nothing tuned yet in {}\n", file);
-    fmt::print(stderr, "hint: fourtune tune {} --seconds 60\n", asked.empty() ? "--problems builtin:quick" : asked);
+    fmt::print(stderr, "hint: {}\n", tune_command(store, asked));
     return;
   }
   fmt::print("{} problem{} tuned in {}, but not {}\n", tuned.size(), tuned.size() == 1 ? " is" : "s are", file, asked);
   const std::vector<std::string> words(tuned.begin(), tuned.end());
   if (const std::string near = nearest_word(asked, words); !near.empty())
     fmt::print(stderr, "note: one that is near: {}\n", near);
-  fmt::print(stderr, "hint: fourtune tune {} --seconds 60\n", asked);
+  fmt::print(stderr, "hint: {}\n", tune_command(store, asked));
 }
 
 void show(const ShowArguments& arguments) {
@@ -79,7 +95,9 @@ void add_show(CLI::App& app) {
   command->add_option("PROBLEM", arguments->problems, "Problem tokens (default: all)")->type_name("TOKEN");
   arguments->db = add_database_option(*command);
   add_output_options(*command, arguments->output, {"table", "csv", "json"});
-  command->add_option("--runner-ups", arguments->runner_ups, "Plans to list after each winner")->type_name("N");
+  command->add_option("--runner-ups", arguments->runner_ups, "Plans to list after each winner")
+      ->check(between(0, 1000000))
+      ->type_name("N");
   command->footer(
       "Example:\n"
       "  fourtune show\n"

@@ -44,7 +44,7 @@ void list_tokens(const SoakArguments& arguments) {
 }
 
 void repeat_one(const SoakArguments& arguments) {
-  Trial trial{
+  TriedCase trial{
       parse_case(arguments.repeat), arguments.plan.empty() ? PlanKind::untuned : PlanKind::given, arguments.plan, {}};
   SoakWorker worker(arguments.hunt.worker);
   trial.outcome = worker.try_case(trial.one, trial.kind, trial.plan);
@@ -61,7 +61,7 @@ void run_hunt(const SoakArguments& arguments) {
   ProgressLine line(stderr);
   HuntListener listener;
   listener.on_run = [&](const HuntRun& run) { report.add(run); };
-  listener.on_failure = [&](const HuntRun& run, const Trial& small) {
+  listener.on_failure = [&](const HuntRun& run, const TriedCase& small) {
     line.close();
     const std::string text = report.add_failure(run, small);
     if (!arguments.output.json()) fmt::print("{}\n", text);
@@ -86,7 +86,7 @@ void settle_dropin(SoakArguments& arguments) {
   if (!arguments.plan.empty()) throw UsageError("--dropin and --plan: the interface has no plans", "");
   const DropIn library(options.worker.dropin);
   // A libcufinufft of the tests runs its kernels on the processor, and the caller says so.
-  if (!library.on_device() || capabilities_of(options.worker.backend).arrays != runtime::Arrays::aligned)
+  if (!library.on_device() || capabilities_of(options.worker.backend).arrays != runtime::MemoryKind::aligned)
     options.worker.backend = library.on_device() ? "cuda" : "cpu";
   options.dropin_says = library.says();
   options.worker.dropin = std::filesystem::absolute(options.worker.dropin).string();
@@ -156,7 +156,10 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_option("--count", hunt.count, "Problems to draw")
       ->check(between(std::int64_t{1}, std::int64_t{1000000000}))
       ->type_name("N");
-  command.add_option("--seed", hunt.seed, "Seed of everything that is drawn")->capture_default_str()->type_name("N");
+  command.add_option("--seed", hunt.seed, "Seed of everything that is drawn")
+      ->check(any_seed())
+      ->capture_default_str()
+      ->type_name("N");
   command.add_flag("--fft", arguments.fft, "Uniform problems only");
   command.add_flag("--nufft", arguments.nufft, "Nonuniform problems only");
   command

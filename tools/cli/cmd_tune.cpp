@@ -122,7 +122,7 @@ void write_spaces(const db::TuningStore& store, const std::vector<Problem>& prob
     std::ofstream file(path);
     db::write_space(file, db::record_space(store, token, sessions.back().environment));
     file.close();
-    if (!file) throw Failure(fmt::format("{}: cannot be written", path.string()));
+    if (!file) throw cannot_write(path.string());
     fmt::print(stderr, "recorded {}\n", path.string());
   }
 }
@@ -130,7 +130,7 @@ void write_spaces(const db::TuningStore& store, const std::vector<Problem>& prob
 void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw Failure(fmt::format("{}: cannot be made: {}", folder, error.message()));
+  if (error) throw cannot_make(folder, error.message());
 }
 
 // The same session on the ranks of an mpirun.
@@ -224,7 +224,7 @@ void calibrate_first(const runtime::Backend& backend, int device, TuneArguments&
   const DeviceTraits traits = backend.traits(device);
   // An emulator, whose kernels work in the memory of this process, has no rates that say anything.
   if (arguments.no_calibrate || session.cpu_time || session.seconds < kShare * tuner::calibrate_seconds) return;
-  if (backend.capabilities().arrays == runtime::Arrays::aligned || calibration_folder().empty() ||
+  if (backend.capabilities().arrays == runtime::MemoryKind::aligned || calibration_folder().empty() ||
       !known_calibration(traits).date.empty())
     return;
   fmt::print(stderr, "fourtune: note: {} is not calibrated; that comes first, {:g} s at most (--no-calibrate: not)\n",
@@ -271,7 +271,7 @@ void tune(TuneArguments arguments) {
   if (!arguments.trace.empty()) {
     trace.open(arguments.trace);
     trace << tuner::trace_header() << std::flush;
-    if (!trace) throw Failure(fmt::format("{}: cannot be written", arguments.trace));
+    if (!trace) throw cannot_write(arguments.trace);
     options.trace = [&trace](const tuner::Trace& step) { trace << tuner::format_trace(step) << std::flush; };
   }
   const StopOnSignal signals;
@@ -282,7 +282,8 @@ void tune(TuneArguments arguments) {
   if (!arguments.shard.empty())
     fmt::print(stderr, "fourtune: note: `fourtune merge {} {}` joins this shard\n",
                database_path(*arguments.db).string(), path.string());
-  print_outcome(report, arguments.output, path, arguments.drawn.empty() ? std::string() : drawn_summary(report));
+  print_outcome(report, arguments.output, path, options.command,
+                arguments.drawn.empty() ? std::string() : drawn_summary(report));
 }
 
 // Which problems.
@@ -334,6 +335,7 @@ void add_session_options(CLI::App& command, TuneArguments& arguments) {
       "--cpu-time", session.cpu_time,
       "Judge plans by the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
   command.add_option("--seed", session.seed, "Seed of the points, the search and the order of measuring")
+      ->check(any_seed())
       ->capture_default_str()
       ->type_name("N");
   std::vector<std::string> names;

@@ -35,8 +35,9 @@ int complain(std::string message, const std::string& hint, int code) {
   return code;
 }
 
-// Decides which failures of the library are caused by the user's input, and what to suggest.
-int complain(const Error& error) {
+// Decides which failures of the library are caused by the user's input, and what to suggest. usage: where the command's
+// input is explained.
+int complain(const Error& error, const std::string& usage) {
   switch (error.status()) {
     case Status::interrupted:
       fmt::print(stderr, "fourtune: {}\n", error.what());
@@ -51,7 +52,7 @@ int complain(const Error& error) {
     case Status::invalid_point:
     case Status::contradiction:
     case Status::size_overflow:
-      return complain(error.what(), {}, kExitUsage);
+      return complain(error.what(), usage, kExitUsage);
     case Status::backend_unavailable:
       return complain(error.what(), "`fourtune doctor` lists what this machine and this build have", kExitFailure);
     case Status::database:
@@ -85,32 +86,42 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return words;
 }
 
+// The subcommand that was typed, such as `fourtune pack show`, and how many words it has.
+struct Chosen {
+  const CLI::App* app;
+  std::string words = "fourtune";
+  std::size_t depth = 0;
+  std::string hint() const { return fmt::format("`{} --help` has an example", words); }
+};
+Chosen chosen(const CLI::App& app) {
+  Chosen found{.app = &app};
+  for (auto next = app.get_subcommands(); !next.empty(); next = found.app->get_subcommands(), ++found.depth) {
+    found.app = next.front();
+    found.words += " " + found.app->get_name();
+  }
+  return found;
+}
+
 // Prints the message of CLI11 and where to read on. `words` are the arguments.
 int complain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
-  // The subcommand of a subcommand, as in `fourtune pack show`.
-  const CLI::App* chosen = &app;
-  std::string command = "fourtune";
-  std::size_t depth = 0;
-  for (auto next = app.get_subcommands(); !next.empty(); next = chosen->get_subcommands(), ++depth) {
-    chosen = next.front();
-    command += " " + chosen->get_name();
-  }
+  const Chosen command = chosen(app);
   std::vector<std::string> names;
-  for (const CLI::App* sub : chosen->get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
+  for (const CLI::App* sub :
+       command.app->get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
     names.push_back(sub->get_name());
+  const std::size_t depth = command.depth;
   if (!names.empty() && depth < words.size() && !words[depth].empty() && words[depth].front() != '-')
     return complain(fmt::format("there is no subcommand '{}'", text::shown(words[depth])),
                     did_you_mean(words[depth], names, fmt::format("one of {}", fmt::join(names, ", "))), kExitUsage);
-  const std::string hint = fmt::format("`{} --help` has an example", command);
-  const auto options = options_of(*chosen);
+  const auto options = options_of(*command.app);
   for (std::size_t i = depth; i < words.size(); ++i) {
     const std::string option = words[i].substr(0, words[i].find('='));
     if (option.starts_with("--") && option.size() > 2 &&
         std::find(options.begin(), options.end(), option) == options.end())
-      return complain(fmt::format("{} has no option '{}'", command, text::shown(option)),
-                      did_you_mean(option, options, hint), kExitUsage);
+      return complain(fmt::format("{} has no option '{}'", command.words, text::shown(option)),
+                      did_you_mean(option, options, command.hint()), kExitUsage);
   }
-  return complain(error.what(), hint, kExitUsage);
+  return complain(error.what(), command.hint(), kExitUsage);
 }
 
 void declare(CLI::App& app, const std::string& command_line) {
@@ -124,7 +135,7 @@ void declare(CLI::App& app, const std::string& command_line) {
       "  fourtune tune --problems builtin:quick --seconds 60\n"
       "  fourtune show\n\n"
       "`fourtune help SUBCOMMAND` has an example for each. Exit codes: 0 done, 1 failed, 2 bad usage or input,\n"
-      "130 interrupted.");
+      "75 too busy to judge, 130 interrupted.");
   add_tune(app, command_line);
   add_merge(app);
   add_report(app);
@@ -164,9 +175,9 @@ int run_command_line(int argc, char** argv) try {
   } catch (const Failure& error) {
     return complain(error.what(), error.hint(), error.code());
   } catch (const UsageError& error) {
-    return complain(error.what(), error.hint(), kExitUsage);
+    return complain(error.what(), error.hint().empty() ? chosen(app).hint() : error.hint(), kExitUsage);
   } catch (const Error& error) {
-    return complain(error);
+    return complain(error, chosen(app).hint());
   } catch (const std::bad_alloc&) {
     return complain("not enough memory", "a smaller problem, or a smaller batch", kExitFailure);
   }

@@ -39,7 +39,7 @@ Finding prove(const Proved& proved, double seconds, const std::atomic<bool>& sto
   listener.on_progress = [&](const HuntState& state, const std::string& token) {
     line.show(state.elapsed, state.eta, proved.backend + ": " + progress_text(state, token));
   };
-  listener.on_failure = [&](const HuntRun& run, const Trial& small) {
+  listener.on_failure = [&](const HuntRun& run, const TriedCase& small) {
     if (finding.cost.empty()) finding.cost = failure_line(options, run, small);
   };
   try {

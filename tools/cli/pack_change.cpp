@@ -77,7 +77,7 @@ void split(const SplitArguments& arguments) {
   }
   std::error_code error;
   std::filesystem::create_directories(arguments.folder, error);
-  if (error) throw Failure(fmt::format("{}: cannot be made: {}", arguments.folder, error.message()));
+  if (error) throw cannot_make(arguments.folder, error.message());
   Json list = Json::array();
   for (const auto& [output, its] : outputs) {
     const WrittenPack written = write_pack(*its, output);

@@ -39,7 +39,7 @@ struct EmbedArguments {
 std::string bytes_of_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in || in.bad()) throw Failure(fmt::format("{}: cannot be read", path.string()));
+  if (!in || in.bad()) throw cannot_read(path.string());
   return bytes;
 }
 
@@ -199,7 +199,7 @@ void write_new(const fs::path& path, const std::string& text, mode_t mode) {
   ::close(file);
   if (written) return;
   ::unlink(path.c_str());
-  throw Failure(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+  throw cannot_write(path.string(), std::strerror(error));
 }
 
 void keygen(const KeygenArguments& arguments) {
@@ -209,7 +209,7 @@ void keygen(const KeygenArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw Failure(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
+  if (error) throw cannot_make(folder.string(), error.message());
   const fs::path secret = folder / (arguments.name + ".secret"), open = folder / (arguments.name + ".public");
   // Both names are free, or neither is taken.
   if (fs::exists(open, error))

@@ -37,7 +37,7 @@ void remove_database(const std::filesystem::path& path) {
 }
 
 // One device's part: written by its thread, read when that has ended.
-struct DeviceShare {
+struct DeviceTuning {
   int device = 0;
   std::filesystem::path database;
   tuner::SessionOptions session;
@@ -88,7 +88,7 @@ class DevicesLine {
   ProgressLine line_{stderr};
 };
 
-void tune_part(const DevicesTuning& tuning, DeviceShare& part) try {
+void tune_part(const DevicesTuning& tuning, DeviceTuning& part) try {
   begin_shard(part.database, tuning.database);
   auto store = db::TuningStore::open_for_writing(part.database);
   tuner::WorkerOptions options;
@@ -109,10 +109,10 @@ void tune_part(const DevicesTuning& tuning, DeviceShare& part) try {
 std::string token_of(const Problem& problem) { return to_token(tuner::bound_problem(problem)); }
 
 // What all devices found, the problems in the order in which they were named.
-tuner::Report joined_report(const DevicesTuning& tuning, const std::vector<DeviceShare>& parts) {
+tuner::Report joined_report(const DevicesTuning& tuning, const std::vector<DeviceTuning>& parts) {
   tuner::Report all;
   std::map<std::string, const tuner::ProblemReport*> found;
-  for (const DeviceShare& part : parts) {
+  for (const DeviceTuning& part : parts) {
     for (const tuner::ProblemReport& problem : part.report.problems) found[problem.problem] = &problem;
     all.interrupted = all.interrupted || part.report.interrupted;
     all.elapsed = std::max(all.elapsed, part.report.elapsed);
@@ -122,7 +122,7 @@ tuner::Report joined_report(const DevicesTuning& tuning, const std::vector<Devic
     for (const std::string& warning : part.report.warnings) all.warnings.push_back(warning);
   }
   std::map<std::string, std::string> failed;
-  for (const DeviceShare& part : parts)
+  for (const DeviceTuning& part : parts)
     if (!part.failure.empty())
       for (const Problem& problem : part.session.problems) failed[token_of(problem)] = part.failure;
   for (const Problem& problem : tuning.session.problems) {
@@ -147,10 +147,10 @@ void join_parts(const std::filesystem::path& database, int devices) {
   if (!there.empty()) join_shards(database, there);
 }
 
-std::vector<DeviceShare> parts_of(const DevicesTuning& tuning, DevicesLine& line, std::mutex& traces) {
-  std::vector<DeviceShare> parts;
+std::vector<DeviceTuning> parts_of(const DevicesTuning& tuning, DevicesLine& line, std::mutex& traces) {
+  std::vector<DeviceTuning> parts;
   for (std::size_t i = 0; i < tuning.devices.size(); ++i) {
-    DeviceShare part;
+    DeviceTuning part;
     part.device = tuning.devices[i];
     part.database = part_path(tuning.database, part.device);
     part.session = tuning.session;
@@ -217,7 +217,7 @@ tuner::Report tune_on_devices(const DevicesTuning& tuning) {
   // 1. Shares the problems out, and keeps what a killed run left.
   DevicesLine line;
   std::mutex traces;
-  std::vector<DeviceShare> parts = parts_of(tuning, line, traces);
+  std::vector<DeviceTuning> parts = parts_of(tuning, line, traces);
   const int devices = 1 + *std::max_element(tuning.devices.begin(), tuning.devices.end());
   join_parts(tuning.database, devices);
 
@@ -234,13 +234,13 @@ tuner::Report tune_on_devices(const DevicesTuning& tuning) {
 
   // 3. Joins what they measured. Only then their databases go.
   join_parts(tuning.database, devices);
-  for (DeviceShare& part : parts) {
+  for (DeviceTuning& part : parts) {
     remove_database(part.database);
     part.lock->remove();
   }
 
   // 4. Reports. If no device could work, the first failure is the command's.
-  if (std::all_of(parts.begin(), parts.end(), [](const DeviceShare& part) { return !part.failure.empty(); }))
+  if (std::all_of(parts.begin(), parts.end(), [](const DeviceTuning& part) { return !part.failure.empty(); }))
     throw Failure(parts.front().failure);
   return joined_report(tuning, parts);
 }

@@ -49,7 +49,7 @@ Points DevicePoints::points() const {
 }
 
 bool takes_host_arrays(const runtime::Backend& backend) {
-  return backend.capabilities().arrays == runtime::Arrays::host;
+  return backend.capabilities().arrays == runtime::MemoryKind::host;
 }
 
 int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes) {

@@ -34,4 +34,16 @@ class Failure : public UsageError {
   int code_;
 };
 
+// Files and folders that the system refuses; `why` is its word on that, if there is one.
+inline Failure cannot_write(const std::string& path, const std::string& why = {}) {
+  return Failure(path + ": cannot be written" + (why.empty() ? "" : ": " + why),
+                 "a file is needed that you may write, in a folder that exists");
+}
+inline Failure cannot_make(const std::string& folder, const std::string& why) {
+  return Failure(folder + ": cannot be made: " + why, "a folder is needed in which you may make files");
+}
+inline Failure cannot_read(const std::string& path) {
+  return Failure(path + ": cannot be read", "a file is needed that exists and that you may read");
+}
+
 }  // namespace fourtune::tools

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -25,6 +27,11 @@ CLI::Validator between(T least, T most) {
   };
   const char* kind = std::is_integral_v<T> ? "INT" : "FLOAT";
   return CLI::Validator(refuse, fmt::format("{} in [{} - {}]", kind, least, most));
+}
+
+// Without its range in help texts.
+inline CLI::Validator any_seed() {
+  return between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()).description("");
 }
 
 // A time in seconds from `least` to `most`, also written as 500ms, 5s, 2min or 1h. For CLI::Option::transform: the

@@ -13,7 +13,7 @@
 namespace fourtune::tools {
 
 void print_outcome(const tuner::Report& report, const Output& output, const std::filesystem::path& database,
-                   const std::string& footer) {
+                   const std::string& command, const std::string& footer) {
   const auto format = tuner::format_from(output.format);
   fmt::print("{}", tuner::format_report(report, format, output.screen()));
   fmt::print(format == tuner::Format::table ? stdout : stderr, "{}{}",
@@ -38,9 +38,9 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
                "database has each run's clocks)\n",
                repeats, slowed);
   if (report.interrupted)
-    throw Error(
-        Status::interrupted,
-        fmt::format("interrupted; everything finished is kept in {}, and the same command resumes", database.string()));
+    throw Error(Status::interrupted,
+                fmt::format("interrupted; everything finished is kept in {}, and the same command resumes{}{}",
+                            database.string(), command.empty() ? "" : "\nhint: ", text::shown(command, 4096)));
   const auto unsolved = [&](bool left_undecided) {
     return std::any_of(report.problems.begin(), report.problems.end(), [&](const tuner::ProblemReport& problem) {
       return problem.winner.empty() && problem.undecided == left_undecided;

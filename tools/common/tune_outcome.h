@@ -11,8 +11,9 @@ namespace fourtune::tools {
 
 // Prints the report to stdout and its warnings to stderr. Throws Error{interrupted} when the session was stopped, and
 // Failure when something could not be stored in the database or a problem has no winner: with kExitTooBusy where all
-// that is missing is a quiet machine. footer: printed after a table, else to stderr.
+// that is missing is a quiet machine. command: what the user typed, for the hint of an interrupted session; empty where
+// another program started this one. footer: printed after a table, else to stderr.
 void print_outcome(const tuner::Report& report, const Output& output, const std::filesystem::path& database,
-                   const std::string& footer = {});
+                   const std::string& command, const std::string& footer = {});
 
 }  // namespace fourtune::tools

@@ -42,9 +42,9 @@ class RanksHunt {
         ffts_(Kind::fft, arguments.seed, arguments.megabytes),
         nuffts_(Kind::nufft, arguments.seed, arguments.megabytes) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-    const runtime::Arrays arrays = capabilities_of(arguments.backend).arrays;
-    device_ = arrays != runtime::Arrays::host;
-    in_process_ = arrays == runtime::Arrays::aligned;
+    const runtime::MemoryKind arrays = capabilities_of(arguments.backend).arrays;
+    device_ = arrays != runtime::MemoryKind::host;
+    in_process_ = arrays == runtime::MemoryKind::aligned;
   }
 
   void run() {

@@ -75,7 +75,7 @@ void tune(TuneArguments arguments) {
     if (world.rank() == 0) store = std::make_unique<db::TuningStore>(db::TuningStore::open_for_writing(path));
   });
   if (world.rank() != 0) return serve(MPI_COMM_WORLD, arguments.hardware);
-  print_outcome(session(options, arguments.hardware, *store, arguments.quiet, signals), arguments.output, path);
+  print_outcome(session(options, arguments.hardware, *store, arguments.quiet, signals), arguments.output, path, {});
 }
 
 void add_options(CLI::App& command, TuneArguments& arguments) {

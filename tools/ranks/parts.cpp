@@ -59,7 +59,7 @@ Bytes cut(const std::byte* whole, const RankBox& box) {
   return own;
 }
 
-RankBox listed(const Share& share, std::int64_t count, const Problem& problem) {
+RankBox listed(const PointShare& share, std::int64_t count, const Problem& problem) {
   RankBox box;
   box.sizes = {count, 1, 1};
   box.part = {{share.begin, 0, 0}, {share.count, 1, 1}};
@@ -70,7 +70,7 @@ RankBox listed(const Share& share, std::int64_t count, const Problem& problem) {
 
 }  // namespace
 
-Share share_of(Deal deal, std::int64_t count, int rank, int ranks) {
+PointShare share_of(Deal deal, std::int64_t count, int rank, int ranks) {
   if (deal == Deal::last) return {0, rank + 1 == ranks ? count : 0};
   if (deal == Deal::halves) {
     std::int64_t begin = 0;
@@ -86,8 +86,8 @@ bool operator==(const RankBox& a, const RankBox& b) {
          a.element == b.element;
 }
 
-std::array<RankBox, 2> boxes_of(const DistributedTransform& transform, const Problem& problem, const Share& sources,
-                                const Share& targets) {
+std::array<RankBox, 2> boxes_of(const DistributedTransform& transform, const Problem& problem,
+                                const PointShare& sources, const PointShare& targets) {
   if (problem.kind == Kind::nufft) {
     RankBox second = listed(targets, problem.k.value_or(0), problem);
     if (problem.type != 3) second.sizes = problem.n, second.part = transform.modes();

@@ -13,10 +13,10 @@ namespace fourtune::tools {
 
 // How a list of points is distributed over the ranks.
 enum class Deal { even, halves, last };  // halves: each rank has half of what is left; last: one rank has all
-struct Share {
+struct PointShare {
   std::int64_t begin = 0, count = 0;
 };
-Share share_of(Deal deal, std::int64_t count, int rank, int ranks);
+PointShare share_of(Deal deal, std::int64_t count, int rank, int ranks);
 
 // What one rank has of an array without gaps: a box of each transform.
 struct RankBox {
@@ -27,8 +27,8 @@ struct RankBox {
 };
 bool operator==(const RankBox& a, const RankBox& b);
 // Of execute's two arguments.
-std::array<RankBox, 2> boxes_of(const DistributedTransform& transform, const Problem& problem, const Share& sources,
-                                const Share& targets);
+std::array<RankBox, 2> boxes_of(const DistributedTransform& transform, const Problem& problem,
+                                const PointShare& sources, const PointShare& targets);
 Bytes cut(const Bytes& whole, const RankBox& box);
 // On rank 0 the whole array, elsewhere nothing. Collective.
 Bytes gather(const Bytes& own, const RankBox& box, MPI_Comm comm);

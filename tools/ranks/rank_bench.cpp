@@ -26,7 +26,7 @@ double products(const Bytes& a, const Bytes& b) {
 
 RankBench::RankBench(MPI_Comm comm, const RankHardware& hardware)
     : comm_(comm), hardware_(hardware), backend_(runtime::find_backend(hardware.backend)), ranks_(MPI_Comm_c2f(comm)) {
-  if (backend_.capabilities().arrays != runtime::Arrays::host)
+  if (backend_.capabilities().arrays != runtime::MemoryKind::host)
     means_ = runtime::distributed::find_means(ranks_, backend_, device(), *backend_.streams(device()));
   else if (!generator::is_gpu(backend_.traits(0).backend))
     means_ = runtime::distributed::find_host_means(ranks_);
@@ -114,7 +114,7 @@ void RankBench::deal_input() {
 }
 
 void RankBench::load_device() {
-  if (backend_.capabilities().arrays == runtime::Arrays::host) return;
+  if (backend_.capabilities().arrays == runtime::MemoryKind::host) return;
   ranks_.together([&] {
     memory_ = std::make_unique<runtime::DeviceCopy>(backend_, device());
     for (std::size_t i = 0; i < 2; ++i)

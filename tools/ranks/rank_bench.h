@@ -74,7 +74,7 @@ class RankBench {
   bool reads_first_ = true;
   std::unique_ptr<tuner::ProblemData> data_;  // of rank 0
   std::array<Bytes, 6> coordinates_;          // of this rank
-  Share sources_, targets_;
+  PointShare sources_, targets_;
   std::array<RankBox, 2> boxes_;
   bool input_dealt_ = false;     // as boxes_ says
   std::array<Bytes, 2> arrays_;  // execute's arguments, or what is in them

@@ -9,11 +9,11 @@
 namespace fourtune::tools {
 namespace {
 
-enum class Order : std::int64_t { load, bind, set_points, check, run, release, end };
+enum class Action : std::int64_t { load, bind, set_points, check, run, release, end };
 
 // What rank 0 tells the others to do.
 struct Command {
-  Order order = Order::end;
+  Action order = Action::end;
   std::int64_t transform = 0;
   std::uint64_t number = 0;  // of executes, or a seed
   std::string text;          // a token or a plan
@@ -27,7 +27,7 @@ void tell(const RankBench& bench, Command& command) {
   bench.ranks().take_first(head);
   head.copy(reinterpret_cast<char*>(numbers.data()), sizeof numbers);
   bench.ranks().take_first(command.text);
-  command.order = static_cast<Order>(numbers[0]);
+  command.order = static_cast<Action>(numbers[0]);
   command.transform = numbers[1];
   command.number = static_cast<std::uint64_t>(numbers[2]);
 }
@@ -36,23 +36,23 @@ void tell(const RankBench& bench, Command&& command) { tell(bench, command); }
 void obey(RankBench& bench, const Command& command) {
   const auto transform = static_cast<std::size_t>(command.transform);
   switch (command.order) {
-    case Order::load:
+    case Action::load:
       return bench.load(command.text, command.number);
-    case Order::bind:
+    case Action::bind:
       bench.bind(command.text);
       return;
-    case Order::set_points:
+    case Action::set_points:
       bench.set_points(transform);
       return;
-    case Order::check:
+    case Action::check:
       bench.check(transform);
       return;
-    case Order::run:
+    case Action::run:
       bench.run(transform, static_cast<int>(command.number));
       return;
-    case Order::release:
+    case Action::release:
       return bench.release();
-    case Order::end:
+    case Action::end:
       return;
   }
 }
@@ -64,7 +64,7 @@ void serve(MPI_Comm comm, const RankHardware& hardware) {
   for (;;) {
     Command command;
     tell(bench, command);
-    if (command.order == Order::end) return;
+    if (command.order == Action::end) return;
     try {
       obey(bench, command);
     } catch (const std::exception&) {  // the same on every rank; rank 0 has it in its report
@@ -77,7 +77,7 @@ RankEvaluator::RankEvaluator(MPI_Comm comm, const RankHardware& hardware, const 
 
 RankEvaluator::~RankEvaluator() {
   try {
-    tell(bench_, {Order::end, 0, 0, {}});
+    tell(bench_, {Action::end, 0, 0, {}});
   } catch (const Error&) {  // MPI has failed; nobody can be told
   }
 }
@@ -89,7 +89,7 @@ void RankEvaluator::require_going() const {
 tuner::Spent RankEvaluator::load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>&) {
   tuner::TaskClock clock;
   const std::string token = to_token(problem);
-  tell(bench_, {Order::load, 0, seed, token});
+  tell(bench_, {Action::load, 0, seed, token});
   bench_.load(token, seed);
   clock.lap(tuner::Task::points);
   return clock.take();
@@ -97,26 +97,26 @@ tuner::Spent RankEvaluator::load(const Problem& problem, std::uint64_t seed, con
 
 void RankEvaluator::bind(const std::string& plan) {
   require_going();
-  tell(bench_, {Order::bind, 0, 0, plan});
+  tell(bench_, {Action::bind, 0, 0, plan});
   bench_.bind(plan);
 }
 double RankEvaluator::set_points(std::size_t transform) {
   require_going();
-  tell(bench_, {Order::set_points, static_cast<std::int64_t>(transform), 0, {}});
+  tell(bench_, {Action::set_points, static_cast<std::int64_t>(transform), 0, {}});
   return bench_.set_points(transform);
 }
 tuner::Validation RankEvaluator::check(std::size_t transform) {
   require_going();
-  tell(bench_, {Order::check, static_cast<std::int64_t>(transform), 0, {}});
+  tell(bench_, {Action::check, static_cast<std::int64_t>(transform), 0, {}});
   return bench_.check(transform);
 }
 double RankEvaluator::run(std::size_t transform, int count) {
   require_going();
-  tell(bench_, {Order::run, static_cast<std::int64_t>(transform), static_cast<std::uint64_t>(count), {}});
+  tell(bench_, {Action::run, static_cast<std::int64_t>(transform), static_cast<std::uint64_t>(count), {}});
   return bench_.run(transform, count);
 }
 void RankEvaluator::release() {
-  tell(bench_, {Order::release, 0, 0, {}});
+  tell(bench_, {Action::release, 0, 0, {}});
   bench_.release();
 }
 

@@ -18,8 +18,8 @@ using runtime::distributed::Balance;
 using runtime::distributed::Chunks;
 using runtime::distributed::Cut;
 using runtime::distributed::Decomposition;
-using runtime::distributed::Exchange;
 using runtime::distributed::Kept;
+using runtime::distributed::RankExchange;
 using runtime::distributed::RankPlan;
 
 // The plans of a rank that are combined with decompositions: the cost model knows those of one process well.
@@ -116,24 +116,24 @@ std::vector<Chunks> RankPlanning::chunks_of(const Problem& problem) const {
 }
 
 // The ways that there are.
-std::vector<Exchange> RankPlanning::exchanges() const {
-  std::vector<Exchange> all;
+std::vector<RankExchange> RankPlanning::exchanges() const {
+  std::vector<RankExchange> all;
   const bool gpu = generator::is_gpu(rank_.backend);
-  for (const Exchange way :
-       {Exchange::kernels, Exchange::peer, Exchange::nccl, Exchange::mpi, Exchange::shared, Exchange::host})
-    if (crew_.means.why_not(way).empty() && (way == Exchange::host || gpu == (way != Exchange::shared)))
+  for (const RankExchange way : {RankExchange::kernels, RankExchange::peer, RankExchange::nccl, RankExchange::mpi,
+                                 RankExchange::shared, RankExchange::host})
+    if (crew_.means.why_not(way).empty() && (way == RankExchange::host || gpu == (way != RankExchange::shared)))
       all.push_back(way);
   return all;
 }
 
 // Those of slabs with this plan of a rank, and where kept planes lie.
-std::vector<std::pair<Exchange, Kept>> RankPlanning::ways_of(const generator::Plan& local,
-                                                             const Problem& problem) const {
-  std::vector<std::pair<Exchange, Kept>> all;
-  for (const Exchange way : exchanges())
+std::vector<std::pair<RankExchange, Kept>> RankPlanning::ways_of(const generator::Plan& local,
+                                                                 const Problem& problem) const {
+  std::vector<std::pair<RankExchange, Kept>> all;
+  for (const RankExchange way : exchanges())
     for (const Kept kept : {Kept::apart, Kept::grid}) {
-      if (kept == Kept::grid && (way != Exchange::kernels || problem.kind == Kind::fft)) continue;
-      if (way != Exchange::kernels || runtime::distributed::no_kernels(local, problem, crew_.ranks, kept).empty())
+      if (kept == Kept::grid && (way != RankExchange::kernels || problem.kind == Kind::fft)) continue;
+      if (way != RankExchange::kernels || runtime::distributed::no_kernels(local, problem, crew_.ranks, kept).empty())
         all.emplace_back(way, kept);
     }
   return all;
@@ -173,7 +173,7 @@ void RankPlanning::list_pencils(const Problem& problem, const generator::Candida
         if (!collector.is_new(pencils)) continue;  // plans that differ in tiles that do not fit
         collector.add(pencils,
                       {kFirst + 2 * grid.in_plane + static_cast<int>(balance), chunks.count,
-                       static_cast<int>(chunks.cut), number, static_cast<int>(Exchange::host)},
+                       static_cast<int>(chunks.cut), number, static_cast<int>(RankExchange::host)},
                       estimate);
       }
     }
@@ -202,8 +202,8 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
         slabs.chunks = chunks;
         const int decomposition = balance == Balance::points ? 0 : 1;
         for (const auto& [way, kept] : ways_of(slabs.local, problem)) {
-          if (way == Exchange::kernels && chunks != Chunks{}) continue;
-          if (way == Exchange::shared && !runtime::distributed::no_shared(problem, chunks).empty()) continue;
+          if (way == RankExchange::kernels && chunks != Chunks{}) continue;
+          if (way == RankExchange::shared && !runtime::distributed::no_shared(problem, chunks).empty()) continue;
           slabs.exchange = way, slabs.kept = kept;
           const int place = static_cast<int>(way) + static_cast<int>(kept);  // kernels are the last way
           collector.add(slabs, {decomposition, chunks.count, static_cast<int>(chunks.cut), number, place}, estimate);
@@ -224,9 +224,9 @@ void RankPlanning::list_replicated(const Problem& problem, Collector& collector)
     plan.replicated = generator::to_text(candidate.plan, problem);
     if (!collector.is_new(plan)) continue;
     const double exchange = exchange_seconds(problem, candidate.plan, Decomposition::replicated);
-    for (const Exchange way : exchanges()) {
-      if (way == Exchange::peer || way == Exchange::mpi || way == Exchange::shared ||
-          (way == Exchange::nccl && problem.type == 3))
+    for (const RankExchange way : exchanges()) {
+      if (way == RankExchange::peer || way == RankExchange::mpi || way == RankExchange::shared ||
+          (way == RankExchange::nccl && problem.type == 3))
         continue;
       plan.exchange = way;
       collector.add(plan, {2, 1, 0, number, static_cast<int>(way)}, candidate.estimate + exchange);

@@ -34,8 +34,8 @@ class RankPlanning final : public tuner::Planning {
   Problem of_one_rank(const Problem& problem) const;
   double exchange_seconds(const Problem& problem, const generator::Plan& local,
                           runtime::distributed::Decomposition decomposition) const;
-  std::vector<runtime::distributed::Exchange> exchanges() const;
-  std::vector<std::pair<runtime::distributed::Exchange, runtime::distributed::Kept>> ways_of(
+  std::vector<runtime::distributed::RankExchange> exchanges() const;
+  std::vector<std::pair<runtime::distributed::RankExchange, runtime::distributed::Kept>> ways_of(
       const generator::Plan& local, const Problem& problem) const;
   std::vector<runtime::distributed::Chunks> chunks_of(const Problem& problem) const;
 

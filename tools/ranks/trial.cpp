@@ -92,7 +92,7 @@ class RankTrial {
  private:
   void set(DistributedTransform& transform) const {
     const std::int64_t real = real_bytes(problem_.precision);
-    const auto at = [&](std::size_t which, const Share& share) -> const void* {
+    const auto at = [&](std::size_t which, const PointShare& share) -> const void* {
       const Bytes& all = data_.coordinates[which];
       return all.empty() ? nullptr : all.data() + share.begin * real;
     };
@@ -107,7 +107,7 @@ class RankTrial {
   const RanksOptions& options_;
   MPI_Comm comm_;
   const Problem& problem_;
-  Share sources_, targets_;
+  PointShare sources_, targets_;
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class HostArray final : public WatchedArray {
 
  private:
   std::size_t bytes_;
-  tuner::GuardedMemory memory_;
+  tuner::GuardedArray memory_;
 };
 
 class DeviceCanaries final : public WatchedArray {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "runtime/backends/backend.h"
-#include "tuner/measure/guarded_memory.h"
+#include "tuner/measure/guarded_array.h"
 
 namespace fourtune::tools {
 

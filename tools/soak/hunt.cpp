@@ -104,7 +104,7 @@ class Hunt {
 
   void finish(SoakWorker& worker, const HuntRun& run) {
     const SoakOutcome& outcome = run.trial.outcome;
-    const Trial small = outcome.failure.empty() ? run.trial : small_one(worker, run.trial);
+    const TriedCase small = outcome.failure.empty() ? run.trial : small_one(worker, run.trial);
     const std::lock_guard lock(mutex_);
     ++state_.runs;
     if (!outcome.refused.empty()) ++state_.refused;
@@ -114,7 +114,7 @@ class Hunt {
     listener_.on_failure(run, small);
   }
 
-  Trial small_one(SoakWorker& worker, const Trial& found) const {
+  TriedCase small_one(SoakWorker& worker, const TriedCase& found) const {
     // If the plan could not even be drawn, nothing can be shrunk.
     if (options_.shrink_seconds <= 0 || (found.kind != PlanKind::untuned && found.plan.empty())) return found;
     const ShrinkTools tools{
@@ -149,7 +149,7 @@ class Hunt {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }  // the texts contain no quotes
 
-std::string described(const Trial& trial) {
+std::string described(const TriedCase& trial) {
   return fmt::format("{}, plan {} {}", to_text(trial.one), to_string(trial.kind),
                      trial.outcome.plan.empty() ? trial.plan : trial.outcome.plan);
 }
@@ -158,7 +158,7 @@ std::string described(const Trial& trial) {
 
 HuntState hunt(const HuntOptions& options, const HuntListener& listener) { return Hunt(options, listener).run(); }
 
-std::string repeat_command(const SoakWorkerOptions& worker, const Trial& trial) {
+std::string repeat_command(const SoakWorkerOptions& worker, const TriedCase& trial) {
   std::string command = fmt::format("fourtune soak --backend {}", worker.backend);
   if (!worker.dropin.empty()) command += fmt::format(" --dropin {}", quoted(worker.dropin));
   if (worker.device != 0) command += fmt::format(" --device {}", worker.device);
@@ -167,7 +167,7 @@ std::string repeat_command(const SoakWorkerOptions& worker, const Trial& trial) 
   return command;
 }
 
-std::string failure_line(const HuntOptions& options, const HuntRun& run, const Trial& small) {
+std::string failure_line(const HuntOptions& options, const HuntRun& run, const TriedCase& small) {
   std::string message = small.outcome.message;
   std::replace(message.begin(), message.end(), '\n', ' ');
   return fmt::format("FAILED #{} seed {} ({}): {}: {}; {}; drawn as {}; repeat: {}", run.index, options.seed,

@@ -33,7 +33,7 @@ struct HuntOptions {
 struct HuntRun {
   std::int64_t index = 0;  // index of the problem, from 0
   std::string token;       // the token as drawn
-  Trial trial;             // its outcome may be no failure
+  TriedCase trial;         // its outcome may be no failure
 };
 
 struct HuntRatio {
@@ -52,7 +52,7 @@ struct HuntState {
 // The calls are serialised, but may come from any job's thread.
 struct HuntListener {
   std::function<void(const HuntRun& run)> on_run = [](const HuntRun&) {};
-  std::function<void(const HuntRun& run, const Trial& small)> on_failure = [](const HuntRun&, const Trial&) {};
+  std::function<void(const HuntRun& run, const TriedCase& small)> on_failure = [](const HuntRun&, const TriedCase&) {};
   std::function<void(const HuntState& state, const std::string& token)> on_progress = [](const HuntState&,
                                                                                          const std::string&) {};
 };
@@ -61,8 +61,8 @@ struct HuntListener {
 HuntState hunt(const HuntOptions& options, const HuntListener& listener);
 
 // The command that repeats a trial.
-std::string repeat_command(const SoakWorkerOptions& worker, const Trial& trial);
+std::string repeat_command(const SoakWorkerOptions& worker, const TriedCase& trial);
 // "FAILED #12 seed 7": one line with the failure, the shrunk plan and case, the drawn ones, and the command.
-std::string failure_line(const HuntOptions& options, const HuntRun& run, const Trial& small);
+std::string failure_line(const HuntOptions& options, const HuntRun& run, const TriedCase& small);
 
 }  // namespace fourtune::tools

@@ -76,7 +76,7 @@ void SoakReport::add(const HuntRun& run) {
   std::fflush(csv_);
 }
 
-std::string SoakReport::add_failure(const HuntRun& run, const Trial& small) {
+std::string SoakReport::add_failure(const HuntRun& run, const TriedCase& small) {
   failures_.push_back(failure_line(options_, run, small));
   return failures_.back();
 }
@@ -131,7 +131,7 @@ std::string progress_text(const HuntState& state, const std::string& token) {
                      clock_text(state.eta), token);
 }
 
-void print_trial(const Trial& trial) {
+void print_trial(const TriedCase& trial) {
   const SoakOutcome& o = trial.outcome;
   fmt::print("problem     {}\nplan        {}\n", to_text(trial.one), o.plan);
   fmt::print("error       {:.2e}  (up to {:.1e} is right)\nadjoint     {:.2e}\nsecond run  {:.2e}\n", o.error,
@@ -141,7 +141,7 @@ void print_trial(const Trial& trial) {
   fmt::print("outcome     {}\n", o.failure.empty() ? "all is well" : o.failure + ": " + o.message);
 }
 
-void print_trial_json(const Trial& trial) {
+void print_trial_json(const TriedCase& trial) {
   auto all = from_outcome(trial.outcome);
   all["case"] = to_text(trial.one);
   fmt::print("{}", to_line(all));

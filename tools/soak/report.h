@@ -20,7 +20,7 @@ class SoakReport {
   SoakReport& operator=(const SoakReport&) = delete;
   void add(const HuntRun& run);  // writes a line of the CSV at once
   // Returns the failure's line.
-  std::string add_failure(const HuntRun& run, const Trial& small);
+  std::string add_failure(const HuntRun& run, const TriedCase& small);
   // Prints ratios, refusals, and finally "soak: 600 problems, 1740 runs, 0 failures, seed 7, cpu".
   void print_text(const HuntState& state) const;
   void print_json(const HuntState& state) const;
@@ -36,8 +36,8 @@ class SoakReport {
 std::string summary_text(const HuntState& state, const HuntOptions& options);
 // "123 problems, 345 runs, 0 failures  00:42 left  TOKEN".
 std::string progress_text(const HuntState& state, const std::string& token);
-void print_trial(const Trial& trial);
-void print_trial_json(const Trial& trial);
+void print_trial(const TriedCase& trial);
+void print_trial_json(const TriedCase& trial);
 
 // An empty tuning database for this process and its workers only, deleted at the end: no plan that the user has tuned
 // is used, and no kernel that only a drawn problem needs is kept.

@@ -17,7 +17,7 @@
 namespace fourtune::tools {
 namespace {
 
-using runtime::Arrays;
+using runtime::MemoryKind;
 using tuner::Guard;
 
 // The bytes that this process has from the allocator.
@@ -34,7 +34,7 @@ class CaseRun {
         outcome_(outcome),
         arrays_(setup.backend->capabilities().arrays),
         gpu_(generator::is_gpu(setup.backend->traits(setup.device).backend)) {
-    if (arrays_ == Arrays::device) memory_ = setup.backend->memory(setup.device);
+    if (arrays_ == MemoryKind::device) memory_ = setup.backend->memory(setup.device);
     outcome_.allowed = allowed_error(data.one.problem);
   }
 
@@ -66,9 +66,9 @@ class CaseRun {
   }
 
   std::unique_ptr<WatchedArray> array(std::size_t bytes, Guard guard, std::size_t element) const {
-    if (arrays_ == Arrays::device) return make_device_array(*memory_, bytes);
+    if (arrays_ == MemoryKind::device) return make_device_array(*memory_, bytes);
     constexpr std::size_t kGpuAlignment = 256;
-    return make_host_array(bytes, guard, arrays_ == Arrays::aligned ? kGpuAlignment : element);
+    return make_host_array(bytes, guard, arrays_ == MemoryKind::aligned ? kGpuAlignment : element);
   }
 
   void lay_arrays(Guard guard) {
@@ -230,7 +230,7 @@ class CaseRun {
   const CaseData& data_;
   const SoakSetup& setup_;
   SoakOutcome& outcome_;
-  Arrays arrays_;
+  MemoryKind arrays_;
   bool gpu_;
   std::unique_ptr<runtime::ArrayMemory> memory_;  // memory of a device; outlives the arrays
   std::unique_ptr<Subject> subject_;

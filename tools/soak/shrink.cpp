@@ -109,11 +109,11 @@ class Simpler {
 
 class Shrinker {
  public:
-  Shrinker(Trial trial, const ShrinkTools& tools, const ShrinkLimits& limits)
+  Shrinker(TriedCase trial, const ShrinkTools& tools, const ShrinkLimits& limits)
       : now_(std::move(trial)), tools_(tools), limits_(limits) {}
 
   // Returns the smallest case found so far, even when the user stops it.
-  Trial run() {
+  TriedCase run() {
     try {
       shrink();
     } catch (const Error& error) {
@@ -152,7 +152,7 @@ class Shrinker {
     return true;
   }
 
-  Trial now_;
+  TriedCase now_;
   const ShrinkTools& tools_;
   const ShrinkLimits& limits_;
   Stopwatch watch_;
@@ -163,7 +163,7 @@ class Shrinker {
 
 std::vector<SoakCase> simpler_cases(const SoakCase& one) { return Simpler(one).all(); }
 
-Trial made_small(Trial trial, const ShrinkTools& tools, const ShrinkLimits& limits) {
+TriedCase made_small(TriedCase trial, const ShrinkTools& tools, const ShrinkLimits& limits) {
   return Shrinker(std::move(trial), tools, limits).run();
 }
 

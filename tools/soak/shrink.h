@@ -12,7 +12,7 @@
 namespace fourtune::tools {
 
 // A case, the plan it ran with, and the outcome.
-struct Trial {
+struct TriedCase {
   SoakCase one;
   PlanKind kind = PlanKind::untuned;
   std::string plan;  // empty for kind untuned
@@ -32,7 +32,7 @@ struct ShrinkLimits {
 };
 
 // Never makes the case larger. A case that no longer fails is returned unchanged.
-Trial made_small(Trial trial, const ShrinkTools& tools, const ShrinkLimits& limits);
+TriedCase made_small(TriedCase trial, const ShrinkTools& tools, const ShrinkLimits& limits);
 
 // Cases that are one step simpler than this one, those that save most first. All are valid.
 std::vector<SoakCase> simpler_cases(const SoakCase& one);

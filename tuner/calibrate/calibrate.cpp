@@ -69,7 +69,7 @@ CalibrateResult measure_rates(const std::vector<RateTestMaker>& tests, const Cal
 CalibrateResult calibrate(const runtime::Backend& backend, int device, const CalibrateOptions& options) {
   DeviceTraits traits = backend.traits(device);
   const auto* const gpu = dynamic_cast<const runtime::gpu::ProgramBackend*>(&backend);
-  if (!gpu && backend.capabilities().arrays != runtime::Arrays::host)
+  if (!gpu && backend.capabilities().arrays != runtime::MemoryKind::host)
     throw Error(Status::unsupported,
                 fmt::format("backend '{}' cannot be calibrated: it runs no kernels of this program", backend.name()));
   // Times of a GPU's events are not lengthened by other work of the processor. A separate backend gives the GPU back at

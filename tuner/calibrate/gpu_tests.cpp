@@ -198,7 +198,8 @@ RateTest launches(const std::shared_ptr<Bench>& bench, const Amounts& amounts) {
 }  // namespace
 
 std::vector<RateTestMaker> gpu_tests(const runtime::gpu::ProgramBackend& backend, int device) {
-  const Amounts amounts = amounts_of(backend.traits(device), backend.capabilities().arrays != runtime::Arrays::device);
+  const Amounts amounts =
+      amounts_of(backend.traits(device), backend.capabilities().arrays != runtime::MemoryKind::device);
   const auto bench = std::make_shared<Bench>(backend, device);
   return {
       {&DeviceRates::flops32, [=] { return multiply_adds<float>(bench, amounts); }},

@@ -34,7 +34,7 @@ struct LocalEvaluator::Impl {
   const runtime::Backend& backend;
   const std::filesystem::path recorded;
   const int device;
-  const bool gpu = backend.capabilities().arrays != runtime::Arrays::host;
+  const bool gpu = backend.capabilities().arrays != runtime::MemoryKind::host;
   std::unique_ptr<ProblemData> data;
   std::unique_ptr<runtime::StreamTimer> timer;
   std::unique_ptr<DeviceSums> sums;  // null: the host makes all references

@@ -191,7 +191,7 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const runtime::Backend& backend, in
   const auto* programs = dynamic_cast<const runtime::gpu::ProgramBackend*>(&backend);
   if (who == Who::host || !programs) return nullptr;
   // An emulator is slower than the host that it runs on.
-  if (who == Who::best && backend.capabilities().arrays != runtime::Arrays::device) return nullptr;
+  if (who == Who::best && backend.capabilities().arrays != runtime::MemoryKind::device) return nullptr;
   std::unique_ptr<DeviceSums> made(new DeviceSums);
   made->impl_ = std::make_unique<Impl>(programs->queue(device));
   made->impl_->always = who == Who::device;

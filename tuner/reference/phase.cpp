@@ -94,7 +94,7 @@ FOURTUNE_BODY std::complex<double> dot_body(int count, const double* are, const 
   return {re, im};
 }
 
-struct Kernels {
+struct PhaseKernels {
   void (*add_array)(int, const double*, Turns, double*, double*);
   void (*add_scalar)(int, double, const double*, const double*, double*, double*);
   void (*phases)(int, const double*, const double*, double*, double*);
@@ -121,7 +121,7 @@ struct Kernels {
   attribute std::complex<double> dot(int n, const double* a, const double* b, const double* c, const double* d) { \
     return dot_body(n, a, b, c, d);                                                                               \
   }                                                                                                               \
-  constexpr Kernels kernels{add_array, add_scalar, phases, product, dot};                                         \
+  constexpr PhaseKernels kernels{add_array, add_scalar, phases, product, dot};                                    \
   }
 
 // NOLINTEND(bugprone-macro-parentheses)
@@ -131,9 +131,9 @@ FOURTUNE_KERNELS(avx2, __attribute__((target("avx2,fma"))))
 FOURTUNE_KERNELS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512"))))
 #endif
 
-const Kernels& kernels() {
+const PhaseKernels& kernels() {
 #if defined(__x86_64__)
-  static const Kernels& chosen =
+  static const PhaseKernels& chosen =
       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
           ? avx512::kernels
       : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2::kernels

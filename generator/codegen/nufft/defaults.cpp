@@ -45,7 +45,7 @@ void set_matrix(const Shape& shape, Parameters& p) {
     return;
   }
   const int side = w <= 6 ? 8 : w <= 10 ? 12 : 16;
-  p.order = Order::slide;
+  p.order = RecordOrder::slide;
   p.bin = {side - w + 1, side - w + 1, 1};
   p.cap = 1024;
   p.warps = 2;
@@ -99,7 +99,7 @@ void set_sparse_window_3d(const Shape& shape, double density, Parameters& p) {
 // Register windows. Small bins are fastest at density 1, because lanes that a point's window does not reach are idle.
 void set_window(const Shape& shape, double density, bool spreads, Parameters& p) {
   const int w = shape.width;
-  p.order = Order::slide;
+  p.order = RecordOrder::slide;
   p.lanes = lanes_for(w);
   if (shape.dim == 1) {
     p.bin = {std::max(1, 128 - w + 1), 1, 1};
@@ -127,7 +127,7 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
 // Bins and subproblems of the paper on cuFINUFFT, Remark 1.
 Parameters published_parameters(const Shape& shape, bool sorted) {
   Parameters p;
-  p.order = sorted ? Order::bins : Order::caller;
+  p.order = sorted ? RecordOrder::bins : RecordOrder::caller;
   p.placement = Placement::index;
   p.bin = !sorted ? std::array{1, 1, 1} : shape.dim == 3 ? std::array{16, 16, 2} : std::array{32, 32, 1};
   p.cap = 1024;
@@ -143,7 +143,7 @@ Parameters plain_parameters(const Shape& shape, Spread family, double density) {
   const bool f32 = shape.precision == Precision::f32;
   p.placement = placement_for(shape, density);
   p.lanes = lanes_for(w);
-  p.order = Order::bins;
+  p.order = RecordOrder::bins;
   p.bin = shape.dim == 3 ? std::array{8, 8, 8} : shape.dim == 2 ? std::array{16, 16, 1} : std::array{256, 1, 1};
   if (family == Spread::tile_atomic) {
     p.warps = 8;
@@ -165,7 +165,7 @@ Parameters plain_parameters(const Shape& shape, Interpolate family, double densi
     set_window(shape, density, false, p);
     return p;
   }
-  p.order = Order::bins;
+  p.order = RecordOrder::bins;
   p.lanes = lanes_for(shape.width);
   p.warps = 4;
   if (family == Interpolate::matrix) {

@@ -54,7 +54,7 @@ int divided_up(int a, int b) { return (a + b - 1) / b; }
 }  // namespace
 
 // Of both register-window kernels.
-std::string Kernels::window_constants(bool spreads) const {
+std::string StageKernels::window_constants(bool spreads) const {
   const int w = shape_.width, dim = shape_.dim;
   const Parameters& p = parameters_;
   const WindowBlock block = window_block(shape_, p, spreads);
@@ -72,7 +72,7 @@ std::string Kernels::window_constants(bool spreads) const {
          (spreads ? std::string() : fmt::format("#define NUFFT_AT_ONCE {}\n", kAtOnce));
 }
 
-void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const {
+void StageKernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const {
   const std::int64_t words = shape_.cells() * transforms * real_bytes() * 2 / 8;
   const int at = add(program, clear_kernel());
   program.launches.push_back({at,
@@ -83,8 +83,8 @@ void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t
                               0});
 }
 
-void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                          Spread family) const {
+void StageKernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                               Spread family) const {
   require(broken_rule(shape_, parameters_, family));
   if (m == 0) return;
   if (is_published(family)) return emit_published(program, arrays, m, transforms, family);
@@ -97,21 +97,21 @@ void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_
 }
 
 // A launch of one of the passes beside the spreaders of deterministic sums.
-void Kernels::launch_fixed(GpuProgram& program, KernelSource source, std::int64_t items,
-                           std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
+void StageKernels::launch_fixed(GpuProgram& program, KernelSource source, std::int64_t items,
+                                std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
   const std::int64_t most = 16ll * shape_.multiprocessors;  // blocks, which loop over the items
   const int at = add(program, std::move(source));
   program.launches.push_back(
       {at, {blocks(std::min(items, 1024 * most), 1024), 1, 1}, std::move(arguments), "spread", bytes, 0});
 }
 
-KernelSource Kernels::fixed_kernel(const char* name, int pass, bool rest) const {
+KernelSource StageKernels::fixed_kernel(const char* name, int pass, bool rest) const {
   return kernel(name, nufft_fixed_text, fixed_constants(rest) + fmt::format("#define NUFFT_PASS {}\n", pass),
                 plain_block(256, 9 * 8), false);
 }
 
-void Kernels::emit_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
-  const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins_.count() * bins_.slices(m);
+void StageKernels::emit_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t sorted_bins = parameters_.order == RecordOrder::caller ? 0 : bins_.count() * bins_.slices(m);
   const BufferRef bounds = work(arrays, kFixed);
   const std::int64_t words = 2 * shape_.cells() + 2;
   launch_fixed(program, clear_kernel(), words, {bounds, words, bounds, std::int64_t{0}}, 8 * words);
@@ -119,7 +119,7 @@ void Kernels::emit_bounds(GpuProgram& program, const Arrays& arrays, std::int64_
                {arrays.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real_bytes());
 }
 
-void Kernels::emit_within_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m, Spread family) const {
+void StageKernels::emit_within_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m, Spread family) const {
   const std::int64_t cells = shape_.cells(), real = real_bytes();
   const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16), target = arrays.grid;
   Arrays one = arrays;
@@ -138,8 +138,8 @@ void Kernels::emit_within_bounds(GpuProgram& program, const Arrays& arrays, std:
   spread(true);
 }
 
-void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                         Spread family) const {
+void StageKernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                              Spread family) const {
   const std::int64_t complex = 2 * real_bytes();
   for (std::int64_t t = 0; t < transforms; ++t) {
     Arrays one = arrays;
@@ -150,7 +150,7 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
   }
 }
 
-std::string Kernels::fixed_constants(bool rest) const {
+std::string StageKernels::fixed_constants(bool rest) const {
   if (!parameters_.deterministic) return "";
   double reach = 1;
   for (int d = 0; d < shape_.dim; ++d) reach *= bins_on_a_cell(window_, parameters_.bin[static_cast<std::size_t>(d)]);
@@ -158,8 +158,8 @@ std::string Kernels::fixed_constants(bool rest) const {
                      rest ? "#define NUFFT_REST 1\n" : "");
 }
 
-void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                            Spread family, bool rest) const {
+void StageKernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                                 Spread family, bool rest) const {
   const int w = shape_.width, dim = shape_.dim, real = real_bytes();
   const Parameters& p = parameters_;
   const std::int64_t cells = shape_.cells();
@@ -206,7 +206,7 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
          grid, arguments);
 }
 
-KernelSource Kernels::matrix_interpolator() const {
+KernelSource StageKernels::matrix_interpolator() const {
   const Parameters& p = parameters_;
   const MatrixBlock block = matrix_block(shape_, p);
   const std::string more = fmt::format(
@@ -218,8 +218,8 @@ KernelSource Kernels::matrix_interpolator() const {
   return kernel(fmt::format("interpolate_matrix_{}x{}", 4 * block.kx, 4 * block.ky), text, more, block);
 }
 
-void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                               Interpolate family) const {
+void StageKernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                                    Interpolate family) const {
   require(broken_rule(shape_, parameters_, family));
   if (m == 0) return;
   if (is_published(family)) return emit_published(program, arrays, m, transforms);
@@ -232,14 +232,14 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
 
 // Points that a warp reads one after the other: fewer than 32 where there are not enough for 16 warps on each
 // multiprocessor. 213 points of w = 14 in 3D, twice, took 149 us by 14 warps (H100).
-std::int64_t Kernels::points_of_warp(int lanes, std::int64_t points) const {
+std::int64_t StageKernels::points_of_warp(int lanes, std::int64_t points) const {
   const std::int64_t at_once = 32 / lanes,
                      fair = (points + 16 * shape_.multiprocessors - 1) / (16 * shape_.multiprocessors);
   return std::clamp<std::int64_t>((fair + at_once - 1) / at_once * at_once, at_once, 32);
 }
 
-void Kernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                                Interpolate family) const {
+void StageKernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                                     Interpolate family) const {
   const int w = shape_.width, dim = shape_.dim, real = real_bytes();
   const Parameters& p = parameters_;
   const bool tiled = family == Interpolate::tiled, matrix = family == Interpolate::matrix;

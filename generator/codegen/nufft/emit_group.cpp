@@ -19,7 +19,7 @@ std::vector<GroupRun> group_runs(std::int64_t transforms, int group) {
   return runs;
 }
 
-Arrays Kernels::of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const {
+Arrays StageKernels::of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const {
   const std::int64_t value = 2 * real_bytes(), cells = shape_.cells();
   arrays.values.byte_offset += run.first * m * value;
   arrays.grid.byte_offset += run.first * cells * value;
@@ -27,21 +27,21 @@ Arrays Kernels::of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const
 }
 
 // A kernel of the program, as launch_groups needs it.
-struct Kernels::GroupKernel {
+struct StageKernels::GroupKernel {
   int at = 0;
   GroupBlock block;
   bool tiled = false, spreads = false;
 };
 
-std::string Kernels::group_constants(const GroupBlock& block, int size, bool tiled) const {
+std::string StageKernels::group_constants(const GroupBlock& block, int size, bool tiled) const {
   return fmt::format(
       "#define NUFFT_GROUP {}\n#define NUFFT_PIECES {}\n#define NUFFT_SIDES {}\n"
       "#define NUFFT_STAGE {}\n#define NUFFT_TILED {}\n#define NUFFT_INTERLEAVED {}\n",
       size, block.pieces, block.sides, block.stage, tiled ? 1 : 0, parameters_.interleave ? 1 : 0);
 }
 
-void Kernels::emit_spread_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
-                                Spread family) const {
+void StageKernels::emit_spread_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
+                                     Spread family) const {
   const bool tiled = family == Spread::tile_owned;
   const GroupBlock block = spread_group_block(shape_, parameters_, family, run.size);
   const std::string constants =
@@ -51,8 +51,8 @@ void Kernels::emit_spread_group(GpuProgram& program, const Arrays& arrays, std::
   launch_groups(program, arrays, m, run, {at, block, tiled, true});
 }
 
-void Kernels::emit_interpolate_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
-                                     Interpolate family) const {
+void StageKernels::emit_interpolate_group(GpuProgram& program, const Arrays& arrays, std::int64_t m,
+                                          const GroupRun& run, Interpolate family) const {
   const bool tiled = family == Interpolate::tiled;
   const GroupBlock block = interpolate_group_block(shape_, parameters_, family, run.size);
   const std::string constants =
@@ -64,8 +64,8 @@ void Kernels::emit_interpolate_group(GpuProgram& program, const Arrays& arrays, 
 }
 
 // Launches all groups at once or, with interleave, one after the other, and copies their values before or afterwards.
-void Kernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
-                            const GroupKernel& of) const {
+void StageKernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
+                                 const GroupKernel& of) const {
   const Parameters& p = parameters_;
   const int w = shape_.width, dim = shape_.dim, real = real_bytes();
   const std::int64_t cells = shape_.cells();
@@ -99,7 +99,8 @@ void Kernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int6
 
 // Copies between the caller's values and the interleaved copy of one group: to the copy before spreading, from it after
 // interpolation.
-void Kernels::emit_interleave(GpuProgram& program, const Arrays& arrays, std::int64_t m, int size, bool spreads) const {
+void StageKernels::emit_interleave(GpuProgram& program, const Arrays& arrays, std::int64_t m, int size,
+                                   bool spreads) const {
   const std::string constants = group_constants(interleave_block(shape_, size), size, false) +
                                 fmt::format("#define NUFFT_PASS {}\n", spreads ? 0 : 1);
   const int at =

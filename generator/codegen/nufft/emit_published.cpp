@@ -9,17 +9,17 @@
 
 namespace fourtune::generator::nufft {
 
-std::int64_t Kernels::folds_at(std::int64_t m) const { return padded(m * shape_.dim * real_bytes()); }
+std::int64_t StageKernels::folds_at(std::int64_t m) const { return padded(m * shape_.dim * real_bytes()); }
 
 // The polynomial stays out of these kernels: they evaluate the window itself.
-std::string Kernels::published_constants() const {
+std::string StageKernels::published_constants() const {
   return fmt::format("#define NUFFT_BETA {:.17g}\n#define NUFFT_SORTED {}\n", shape_.semicircle,
-                     parameters_.order == Order::caller ? 0 : 1);
+                     parameters_.order == RecordOrder::caller ? 0 : 1);
 }
 
-void Kernels::emit_published(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                             std::optional<Spread> family) const {
-  const bool by_tasks = family == Spread::sm, sorted = parameters_.order != Order::caller;
+void StageKernels::emit_published(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                                  std::optional<Spread> family) const {
+  const bool by_tasks = family == Spread::sm, sorted = parameters_.order != RecordOrder::caller;
   const char* name = by_tasks ? "sm" : sorted ? "gm_sort" : "gm";
   const std::int64_t cells = shape_.cells(), real = real_bytes();
   const Block block = plain_block(32 * parameters_.warps, by_tasks ? published_tile_bytes(shape_, parameters_) : 0);

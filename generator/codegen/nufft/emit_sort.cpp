@@ -42,8 +42,8 @@ bool is_maps(const LaunchArgument& argument) {
 }
 
 // The target of the stage's launches, and what they have in common.
-struct Kernels::SortLaunches {
-  const Kernels& kernels;
+struct StageKernels::SortLaunches {
+  const StageKernels& kernels;
   GpuProgram& program;
   ArgumentStruct maps;
 
@@ -71,10 +71,10 @@ struct Kernels::SortLaunches {
   }
 };
 
-std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, bool tasks) const {
+std::array<std::int64_t, kWorkspaces> StageKernels::workspace_bytes(std::int64_t m, bool tasks) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
   const std::int64_t all = bins_.slices(m), records = bins_.layout().bytes(m);
-  const bool sorted = parameters_.order != Order::caller;
+  const bool sorted = parameters_.order != RecordOrder::caller;
   if (parameters_.placement == Placement::index) return index_workspace_bytes(m, tasks);
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const SortLevels levels = two_level ? bins_.levels(m) : SortLevels{};
@@ -97,12 +97,12 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
                                                         : 16};
 }
 
-BufferRef Kernels::task_total(const Arrays& arrays, std::int64_t m) const {
+BufferRef StageKernels::task_total(const Arrays& arrays, std::int64_t m) const {
   return work(arrays, kTasks, padded(bins_.most_tasks(m) * (shape_.large_counts ? 24 : 16)));
 }
 
-void Kernels::emit_offsets(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool sums, bool list,
-                           const BufferRef& state) const {
+void StageKernels::emit_offsets(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool sums, bool list,
+                                const BufferRef& state) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, all = bins_.count() * bins_.slices(m);
   const std::int64_t tile = bins_.tile_of_offsets(sums, list);
   const ArgumentStruct division{{all, bins_.count() / bins_.groups(), tile, std::int64_t{parameters_.cap},
@@ -117,29 +117,29 @@ void Kernels::emit_offsets(SortLaunches& out, const Arrays& arrays, std::int64_t
                                   0});
 }
 
-std::int64_t Kernels::large_bytes(std::int64_t m, std::int64_t points) const {
-  const bool sorted = parameters_.order != Order::caller;
+std::int64_t StageKernels::large_bytes(std::int64_t m, std::int64_t points) const {
+  const bool sorted = parameters_.order != RecordOrder::caller;
   if (!sorted || points == 0 || parameters_.placement != Placement::two_level) return 0;
   const SortLevels l = bins_.levels(m);
   return l.final ? 0 : padded(points * l.staged);
 }
 
-std::int64_t Kernels::least_large_scratch(std::int64_t m, const LargeBins& large) const {
+std::int64_t StageKernels::least_large_scratch(std::int64_t m, const LargeBins& large) const {
   return large_bytes(m, std::min(large.points, large.largest + ceil_div(large.points, kMostBatches)));
 }
 
 // Batches are launches that are made anew in every set_points: with copies of a quarter of the points 1.8 M clustered
 // ones took 693 us and 3.3 M radial ones 554 us, where 239 and 284 do with room for all (H100).
-std::int64_t Kernels::large_scratch(std::int64_t m, const LargeBins& large) const {
+std::int64_t StageKernels::large_scratch(std::int64_t m, const LargeBins& large) const {
   return std::min(large_bytes(m, large.points), std::max(least_large_scratch(m, large), kFullBatch));
 }
 
-void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
-                        std::int64_t scratch, bool tasks, std::int64_t start) const {
+void StageKernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
+                             std::int64_t scratch, bool tasks, std::int64_t start) const {
   require(broken_sort_rule(shape_, parameters_, m));
   SortLaunches out{*this, program, maps_argument(map)};
   if (shape_.period > 0) out.maps.members.emplace_back(start);
-  const bool sorted = parameters_.order != Order::caller;
+  const bool sorted = parameters_.order != RecordOrder::caller;
   if (parameters_.placement == Placement::index) {
     emit_index_sort(out, arrays, m);
     if (sorted && tasks) emit_tasks(program, arrays, m);
@@ -151,8 +151,8 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
   }
 }
 
-void Kernels::emit_large_bins(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
-                              std::int64_t scratch, bool tasks) const {
+void StageKernels::emit_large_bins(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
+                                   std::int64_t scratch, bool tasks) const {
   SortLaunches out{*this, program, {}};
   const std::int64_t capacity = scratch / bins_.levels(m).staged;
   const std::int64_t step = capacity >= large.points ? large.points : capacity - large.largest;
@@ -161,17 +161,17 @@ void Kernels::emit_large_bins(GpuProgram& program, const Arrays& arrays, std::in
   if (tasks) emit_tasks(program, arrays, m);
 }
 
-void Kernels::emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
-  if (parameters_.order == Order::caller) return;
+void StageKernels::emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
+  if (parameters_.order == RecordOrder::caller) return;
   SortLaunches out{*this, program, {}};
   const BufferRef state = work(arrays, kSums);
   out.clear(state, bins_.state_bytes(m, false, true) / 8, state, false);
   emit_offsets(out, arrays, m, false, true, state);
 }
 
-void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool tasks) const {
+void StageKernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, bool tasks) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
-  const bool sorted = parameters_.order != Order::caller;
+  const bool sorted = parameters_.order != RecordOrder::caller;
   const bool staged = sorted && parameters_.placement == Placement::staged;
   const bool gather = staged || (sorted && parameters_.placement == Placement::fetch);
   const auto launch = [&](const char* name, int pass, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
@@ -212,9 +212,9 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
            coordinates + m * count + records);
 }
 
-std::array<std::int64_t, kWorkspaces> Kernels::index_workspace_bytes(std::int64_t m, bool tasks) const {
+std::array<std::int64_t, kWorkspaces> StageKernels::index_workspace_bytes(std::int64_t m, bool tasks) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
-  const bool sorted = parameters_.order != Order::caller;
+  const bool sorted = parameters_.order != RecordOrder::caller;
   const std::int64_t bins = sorted ? bins_.count() : 0;
   const std::int64_t list = tasks && sorted ? padded(bins_.most_tasks(m) * task) + count : 0;
   return {folds_at(m) + padded(3 * 4 * real_bytes()),
@@ -227,9 +227,9 @@ std::array<std::int64_t, kWorkspaces> Kernels::index_workspace_bytes(std::int64_
           padded(0)};
 }
 
-void Kernels::emit_index_sort(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+void StageKernels::emit_index_sort(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, coordinates = m * shape_.dim * real_bytes();
-  const bool sorted = parameters_.order != Order::caller;
+  const bool sorted = parameters_.order != RecordOrder::caller;
   const std::int64_t bins = sorted ? bins_.count() : 0;
   const BufferRef kept = work(arrays, kRecords), folds = work(arrays, kRecords, folds_at(m));
   const BufferRef offsets = work(arrays, kOffsets), place = work(arrays, kTasks), status = work(arrays, kStatus);
@@ -250,13 +250,13 @@ void Kernels::emit_index_sort(SortLaunches& out, const Arrays& arrays, std::int6
 }
 
 // Constants and arrays for the kernels of both levels.
-struct Kernels::LevelLaunches {
+struct StageKernels::LevelLaunches {
   const SortLaunches& out;
-  const Kernels& kernels;
+  const StageKernels& kernels;
   SortLevels l;
   BufferRef counts, starts, cursors, chunks, befores, offsets, records, index, spare, status;
 
-  LevelLaunches(const SortLaunches& launches, const Kernels& of, const Arrays& arrays, std::int64_t m)
+  LevelLaunches(const SortLaunches& launches, const StageKernels& of, const Arrays& arrays, std::int64_t m)
       : out(launches), kernels(of), l(of.bins_.levels(m)) {
     const std::int64_t count = of.shape_.large_counts ? 8 : 4;
     const std::int64_t sums = padded(of.bins_.state_bytes(m, false, true));  // before: the state of emit_offsets
@@ -278,7 +278,8 @@ struct Kernels::LevelLaunches {
   }
 };
 
-void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const {
+void StageKernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m,
+                                   std::int64_t scratch) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const LevelLaunches launch(out, *this, arrays, m);
   const SortLevels& l = launch.l;
@@ -306,8 +307,8 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
 
 // step > 0: only the large coarse bins that have at least `from` and fewer than from + step points of other large
 // coarse bins before them.
-void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
-                                std::int64_t from, std::int64_t step) const {
+void StageKernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
+                                     std::int64_t from, std::int64_t step) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const LevelLaunches launch(out, *this, arrays, m);
   const SortLevels& l = launch.l;

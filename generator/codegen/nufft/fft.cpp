@@ -154,7 +154,7 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
   plan.place = Place::out;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k)
     plan.kernels[k].with.to = k + 1 < plan.kernels.size() ? fft::Target::work : fft::Target::out;
-  if (plan.order != fft::Order::natural || plan.from != fft::Order::natural)
+  if (plan.order != fft::DigitOrder::natural || plan.from != fft::DigitOrder::natural)
     throw Error(Status::invalid_plan, "fft: a nonuniform transform needs its fine grid's FFT in natural order");
   return fft::emit_program(plan, options);
 }

@@ -64,7 +64,7 @@ std::string window_text(const PiecewisePolynomial& window, Precision precision) 
   return text + "}\n";
 }
 
-Kernels::Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window)
+StageKernels::StageKernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window)
     : shape_(shape), parameters_(checked(shape, parameters)), window_(window), bins_(shape, parameters) {
   if (window.width != shape.width)
     throw Error(Status::invalid_plan,
@@ -76,11 +76,11 @@ void require(const std::string& broken_rule) {
   if (!broken_rule.empty()) throw Error(Status::invalid_plan, "nufft kernels: " + broken_rule);
 }
 
-std::string Kernels::suffix() const {
+std::string StageKernels::suffix() const {
   return fmt::format("{}d_{}_w{}", shape_.dim, shape_.precision == Precision::f32 ? "f32" : "f64", shape_.width);
 }
 
-std::string Kernels::prelude(const std::string& entry, const std::string& more, bool with_window) const {
+std::string StageKernels::prelude(const std::string& entry, const std::string& more, bool with_window) const {
   const RecordLayout& layout = bins_.layout();
   const bool f32 = shape_.precision == Precision::f32;
   const char *real = f32 ? "float" : "double", *fma = f32 ? "__fmaf_rn" : "__fma_rn";
@@ -112,8 +112,8 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more, 
   return with_window ? text + window_text(window_, shape_.precision) : text;
 }
 
-KernelSource Kernels::kernel(const std::string& entry, const std::string& body, const std::string& more,
-                             const Block& block, bool with_window) const {
+KernelSource StageKernels::kernel(const std::string& entry, const std::string& body, const std::string& more,
+                                  const Block& block, bool with_window) const {
   KernelSource source;
   source.entry = fmt::format("nufft_{}_{}", entry, suffix());
   source.text = prelude(source.entry, more, with_window) + launch_order_text + nufft_task_text + nufft_common_text;
@@ -128,7 +128,7 @@ KernelSource Kernels::kernel(const std::string& entry, const std::string& body, 
   return source;
 }
 
-KernelSource Kernels::clear_kernel() const {
+KernelSource StageKernels::clear_kernel() const {
   KernelSource source;
   source.entry = "nufft_clear";
   source.text =
@@ -137,7 +137,7 @@ KernelSource Kernels::clear_kernel() const {
   return source;
 }
 
-KernelSource Kernels::offsets_kernel() const {
+KernelSource StageKernels::offsets_kernel() const {
   constexpr int kThreads = 512;
   const bool large = shape_.large_counts;
   KernelSource source;

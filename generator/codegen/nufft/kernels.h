@@ -85,9 +85,9 @@ struct LargeBins {
 // The kernels of one plan. Throws Error{invalid_plan} naming the rule of generator/plan/nufft/rules.h that the
 // parameters break. kernels.cpp has the constructor and the prelude; emit.cpp clears, spreads and interpolates;
 // emit_sort.cpp sorts; emit_group.cpp handles several transforms at once; emit_published.cpp has published methods.
-class Kernels {
+class StageKernels {
  public:
-  Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
+  StageKernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
 
   // Bytes of the workspaces for at most m points, without the scratch for points of large coarse bins. tasks: includes
   // room for subproblems.

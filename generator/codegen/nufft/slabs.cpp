@@ -34,8 +34,8 @@ std::string item_type(Precision precision, bool complex) {
 
 }  // namespace
 
-void Kernels::emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t m, const BufferRef& cells,
-                         const BufferRef& counts, const BufferRef& status) const {
+void StageKernels::emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t m, const BufferRef& cells,
+                              const BufferRef& counts, const BufferRef& status) const {
   const std::int64_t along = shape_.fine[static_cast<std::size_t>(shape_.dim - 1)];
   const auto clear = [&](const BufferRef& at, std::int64_t words, std::int64_t marks) {
     const int kernel = add(program, clear_kernel());

@@ -1,5 +1,5 @@
 // Kernels that move points, and values with them, to the ranks whose slabs of the grid they reach. Locating is
-// Kernels::emit_cells; these do not depend on a grid.
+// StageKernels::emit_cells; these do not depend on a grid.
 #pragma once
 
 #include <cstdint>

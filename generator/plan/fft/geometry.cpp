@@ -57,16 +57,16 @@ Strides sorted(const std::vector<Factor>& f, std::size_t made) {
 Strides dim_layout(const FftPlan& plan, const std::vector<Factor>& f, int after) {
   std::size_t made = 0;
   while (made < f.size() && f[made].kernel < after) ++made;
-  if (plan.from == Order::primes) return sorted(f, f.size());
+  if (plan.from == DigitOrder::primes) return sorted(f, f.size());
   if (made == 0) return in_place(f);
   if (made == f.size()) {
     switch (plan.order) {
-      case Order::reversed:
-      case Order::primes:
+      case DigitOrder::reversed:
+      case DigitOrder::primes:
         return in_place(f);
-      case Order::grouped:
+      case DigitOrder::grouped:
         return grouped(f, made);
-      case Order::natural:
+      case DigitOrder::natural:
         return sorted(f, made);
     }
   }

@@ -81,7 +81,7 @@ enum class Cache {
 // before the first or after the last one, from which values go through shared memory.
 enum class Coalesce { none, load, store, both };
 enum class Target { out, work };  // the array the kernel writes; it reads what the previous kernel wrote
-enum class Order {
+enum class DigitOrder {
   reversed,  // as the sub-FFTs leave it in place: digit-reversed (default)
   grouped,   // digits made by one kernel in natural order among themselves, kernels reversed
   natural,
@@ -132,9 +132,9 @@ struct Kernel {
 
 struct FftPlan {
   std::vector<Kernel> kernels;
-  Order order = Order::reversed;
+  DigitOrder order = DigitOrder::reversed;
   // The order of the input: natural, or primes. Then every value stays in its place, and the result is natural.
-  Order from = Order::natural;
+  DigitOrder from = DigitOrder::natural;
   Precision precision = Precision::f32;
   Place place = Place::out;  // in: the first and the second array of execute are the same
   friend bool operator==(const FftPlan&, const FftPlan&) = default;

@@ -25,9 +25,12 @@ inline constexpr Spelling<Cache> caches[] = {{Cache::all, "all"}, {Cache::l2, "l
 inline constexpr Spelling<Coalesce> coalesces[] = {
     {Coalesce::none, "none"}, {Coalesce::load, "load"}, {Coalesce::store, "store"}, {Coalesce::both, "both"}};
 inline constexpr Spelling<Target> targets[] = {{Target::out, "out"}, {Target::work, "work"}};
-inline constexpr Spelling<Order> orders[] = {
-    {Order::reversed, "reversed"}, {Order::grouped, "grouped"}, {Order::natural, "natural"}, {Order::primes, "primes"}};
-inline constexpr Spelling<Order> input_orders[] = {{Order::natural, "natural"}, {Order::primes, "primes"}};
+inline constexpr Spelling<DigitOrder> orders[] = {{DigitOrder::reversed, "reversed"},
+                                                  {DigitOrder::grouped, "grouped"},
+                                                  {DigitOrder::natural, "natural"},
+                                                  {DigitOrder::primes, "primes"}};
+inline constexpr Spelling<DigitOrder> input_orders[] = {{DigitOrder::natural, "natural"},
+                                                        {DigitOrder::primes, "primes"}};
 inline constexpr Spelling<Precision> precisions[] = {{Precision::f32, "f32"}, {Precision::f64, "f64"}};
 inline constexpr Spelling<Place> places[] = {{Place::out, "out"}, {Place::in, "in"}};
 

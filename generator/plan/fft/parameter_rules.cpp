@@ -171,9 +171,9 @@ class ParameterCheck {
                 "or let the kernels before store={}",
                 "XYZW"[d],
                 with.to == Target::out && k + 1 < static_cast<int>(plan_.kernels.size()) ? "work" : "out after to=work",
-                plan_.order == Order::natural   ? "sorted"
-                : plan_.order == Order::grouped ? "grouped"
-                                                : "place"));
+                plan_.order == DigitOrder::natural   ? "sorted"
+                : plan_.order == DigitOrder::grouped ? "grouped"
+                                                     : "place"));
   }
 
   // Whether a tile has the same positions along the dimension before and after the kernel.

@@ -23,12 +23,12 @@ bool primes_ascend(const std::vector<int>& radices) {
 
 std::vector<Violation> check_order(const FftPlan& plan) {
   std::vector<Violation> found;
-  const bool from = plan.from == Order::primes;
-  if (!from && plan.order != Order::primes) return found;
+  const bool from = plan.from == DigitOrder::primes;
+  if (!from && plan.order != DigitOrder::primes) return found;
   const auto add = [&](int kernel, const std::string& what) {
     found.push_back({Rule::order, kernel, -1, fmt::format("rule {}: {}", rule_name(Rule::order), what)});
   };
-  if (from && plan.order != Order::natural)
+  if (from && plan.order != DigitOrder::natural)
     add(0, fmt::format("from=primes gives order=natural, not {}", name_of(orders, plan.order)));
   std::array<std::vector<int>, most_dimensions> radices;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
@@ -49,8 +49,8 @@ std::vector<Violation> check_order(const FftPlan& plan) {
 
 FftPlan mirrored(const FftPlan& plan) {
   FftPlan out = plan;
-  out.from = plan.order == Order::primes ? Order::primes : Order::natural;
-  out.order = plan.order == Order::primes ? Order::natural : Order::primes;
+  out.from = plan.order == DigitOrder::primes ? DigitOrder::primes : DigitOrder::natural;
+  out.order = plan.order == DigitOrder::primes ? DigitOrder::natural : DigitOrder::primes;
   std::reverse(out.kernels.begin(), out.kernels.end());
   Sizes rest = lengths(plan);
   for (std::size_t k = 0; k < out.kernels.size(); ++k) {
@@ -67,8 +67,8 @@ FftPlan mirrored(const FftPlan& plan) {
 }
 
 FftPlan facing(const FftPlan& plan, SpectrumOrder order) {
-  const bool turned = (plan.order == Order::primes && order == SpectrumOrder::unreversed) ||
-                      (plan.from == Order::primes && order == SpectrumOrder::reversed);
+  const bool turned = (plan.order == DigitOrder::primes && order == SpectrumOrder::unreversed) ||
+                      (plan.from == DigitOrder::primes && order == SpectrumOrder::reversed);
   return turned ? mirrored(plan) : plan;
 }
 

@@ -222,8 +222,8 @@ std::vector<Violation> check(const FftPlan& plan, const Problem& problem) {
   };
   if (plan.precision != problem.precision) add("prec", to_string(plan.precision), to_string(problem.precision));
   if (plan.place != problem.place) add("place", to_string(plan.place), to_string(problem.place));
-  const Order order = problem.order == SpectrumOrder::reversed ? Order::primes : Order::natural;
-  const Order from = problem.order == SpectrumOrder::unreversed ? Order::primes : Order::natural;
+  const DigitOrder order = problem.order == SpectrumOrder::reversed ? DigitOrder::primes : DigitOrder::natural;
+  const DigitOrder from = problem.order == SpectrumOrder::unreversed ? DigitOrder::primes : DigitOrder::natural;
   if (plan.order != order)
     add("order", name_of(orders, plan.order), fmt::format("needs order={}", name_of(orders, order)));
   if (plan.from != from)

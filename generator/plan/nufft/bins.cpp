@@ -44,10 +44,10 @@ Bins::Bins(const Shape& shape, const Parameters& parameters) : shape_(shape), pa
     along_[d] = ceil_div(shape.fine[d], bin);
     whole[d] = bits_of(shape.fine[d]), inside[d] = bits_of(bin);
   }
-  slide_ = parameters.order == Order::slide && shape.dim > 1 ? shape.dim - 1 : 0;
+  slide_ = parameters.order == RecordOrder::slide && shape.dim > 1 ? shape.dim - 1 : 0;
   // Slices have separate bins, which may be more than a coarse bin's number has bits for.
   const bool relative =
-      !shape.whole_cells && !shape.large_counts && parameters.order != Order::caller && parameters.slice == 0;
+      !shape.whole_cells && !shape.large_counts && parameters.order != RecordOrder::caller && parameters.slice == 0;
   layout_ = make_record_layout(shape.dim, shape.precision, shape.unit, relative ? inside : whole, !relative,
                                bits_of(count() / groups()), fine_bits_of(count(), 0));
 }
@@ -60,7 +60,7 @@ int Bins::fine_bits_of(std::int64_t bins, std::int64_t m) const {
 }
 
 std::int64_t Bins::slices(std::int64_t m) const {
-  if (parameters_.slice == 0 || parameters_.order == Order::caller) return 1;
+  if (parameters_.slice == 0 || parameters_.order == RecordOrder::caller) return 1;
   return std::max<std::int64_t>(1, ceil_div(m, parameters_.slice));
 }
 

@@ -6,7 +6,7 @@
 
 namespace fourtune::generator::nufft {
 
-enum class Order {
+enum class RecordOrder {
   caller,  // records in the caller's order
   bins,    // bins in the order of the grid, x fastest
   slide,   // bins along the last dimension are adjacent, as Spread::window needs; in 1D the same as bins
@@ -52,7 +52,7 @@ inline constexpr int kPublishedWarps = 8;                 // of a block of the p
 inline constexpr int kLeastCap = 32, kMostCap = 1 << 24;  // of points in a subproblem
 
 struct Parameters {
-  Order order = Order::slide;
+  RecordOrder order = RecordOrder::slide;
   std::array<int, 3> bin{3, 3, 1};  // cells per side
   int cap = 1024;                   // maximum number of points per subproblem
   int lanes = 8;                    // per point: 1, 2, 4, 8 or 16

@@ -27,7 +27,7 @@ std::string narrow(const Shape& shape) {
   return fmt::format("width {}, families other than points go to {}", shape.width, kMaxWidth);
 }
 
-std::string needs_bins(const Parameters& p) { return p.order == Order::bins ? "" : "tiles need order bins"; }
+std::string needs_bins(const Parameters& p) { return p.order == RecordOrder::bins ? "" : "tiles need order bins"; }
 
 std::string whole_cells(const Shape& shape, const Parameters& p) {
   return Bins(shape, p).layout().whole ? "" : "families without subproblems need records with whole cells";
@@ -42,7 +42,7 @@ std::string run_rule(const Shape& shape, const Parameters& p) {
 }
 
 std::string window_rule(const Shape& shape, const Parameters& p, bool spreads) {
-  if (p.order != Order::slide || (shape.dim > 1 && p.bin[static_cast<std::size_t>(shape.dim - 1)] != 1))
+  if (p.order != RecordOrder::slide || (shape.dim > 1 && p.bin[static_cast<std::size_t>(shape.dim - 1)] != 1))
     return "register windows need order slide and bins of one cell along it";
   if (spreads) {
     if (std::string why = run_rule(shape, p); !why.empty()) return why;
@@ -53,7 +53,8 @@ std::string window_rule(const Shape& shape, const Parameters& p, bool spreads) {
 }
 
 std::string matrix_rule(const Shape& shape, const Parameters& p) {
-  if (shape.dim == 1 || p.order != (shape.dim == 2 ? Order::bins : Order::slide) || (shape.dim == 3 && p.bin[2] != 1))
+  if (shape.dim == 1 || p.order != (shape.dim == 2 ? RecordOrder::bins : RecordOrder::slide) ||
+      (shape.dim == 3 && p.bin[2] != 1))
     return "interp=matrix needs two dimensions and order bins, or three, order slide and bins of one cell along z";
   const MatrixBlock block = matrix_block(shape, p);
   const int most = shape.dim == 2 ? 36 : 20;  // two registers per lane each, and as many for sums in 3D
@@ -78,7 +79,7 @@ std::string published_rule(const Shape& shape, const Parameters& p, bool sorted)
            "groups and slices are for other families";
   if (!(shape.semicircle > 0)) return "gm, gm_sort and sm evaluate the exponential of semicircle: window=es(...)";
   if (std::string why = narrow(shape); !why.empty()) return why;
-  if (p.placement != Placement::index || p.order != (sorted ? Order::bins : Order::caller))
+  if (p.placement != Placement::index || p.order != (sorted ? RecordOrder::bins : RecordOrder::caller))
     return sorted ? "gm_sort and sm need sort=bins(order=bins,placement=index)" : "gm needs sort=none";
   return {};
 }
@@ -90,7 +91,7 @@ std::string one_spread_rule(const Shape& shape, const Parameters& p, Spread fami
     return fits(shape, "spread=points", spread_points_block(shape, p).shared_bytes);
   }
   if (std::string why = narrow(shape); !why.empty()) return why;
-  if (p.order == Order::caller) return "this spreader needs sorted points";
+  if (p.order == RecordOrder::caller) return "this spreader needs sorted points";
   if (family == Spread::window) return window_rule(shape, p, true);
   if (std::string why = needs_bins(p); !why.empty()) return why;
   return fits(shape, "a padded bin", spread_tile_block(shape, p, family).shared_bytes);
@@ -141,7 +142,7 @@ std::string broken_sort_rule(const Shape& shape, const Parameters& p, std::int64
     return fmt::format("{} slices of {} bins are too many", bins.slices(m), bins.count());
   if (!bins.layout().whole && m > std::int64_t{1} << (32 - kMostStolen))
     return "more than 2^28 points need whole_cells";
-  if (p.order == Order::caller || p.placement != Placement::two_level || m == 0) return {};
+  if (p.order == RecordOrder::caller || p.placement != Placement::two_level || m == 0) return {};
   const SortLevels levels = bins.levels(m);
   if (!levels.possible)
     return fmt::format("{} bins are too many for a sort in two levels with {} bytes of shared memory", levels.all,

@@ -156,7 +156,6 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
 }
 
 constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0, 2.5};  // 2.5: narrower windows for many points per cell
-constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 constexpr int kCaps[] = {8192, 2048, 32768};
 // Prefetch distances in points; the first stands for the family's usual one.
 constexpr int kPrefetches[] = {-1, 0, 64, 128, 256};
@@ -208,22 +207,22 @@ struct NufftAxes {
       if (type == 3) {
         const double tol = type3_tolerance(problem);
         for (int lax = 0; lax < variants && (lax == 0 || tol == problem.tol); ++lax) {
-          pairs[k][lax] = best_type3_windows(problem, traits, kKinds[k], lax == 0 ? tol : kStillRight * tol);
+          pairs[k][lax] = best_type3_windows(problem, traits, kTriedWindows[k], lax == 0 ? tol : kStillRight * tol);
           outer = std::max(outer, pairs[k][lax].size());
           for (const Type3Windows& pair : pairs[k][lax]) inner = std::max(inner, pair.inner.size());
         }
         continue;
       }
       for (std::size_t s = 0; s < std::size(kSigmas); ++s)
-        for (int v = 0; v < variants; ++v) binding[s][k][v] = bind_window(problem, kKinds[k], kSigmas[s], v);
+        for (int v = 0; v < variants; ++v) binding[s][k][v] = bind_window(problem, kTriedWindows[k], kSigmas[s], v);
     }
   }
   std::vector<std::array<int, 3>> tiles;
   std::vector<int> threads, chunk;
   std::vector<Method> method;
   int type, dim;
-  Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
-  std::vector<Type3Windows> pairs[std::size(kKinds)][2];
+  Binding binding[std::size(kSigmas)][std::size(kTriedWindows)][2];
+  std::vector<Type3Windows> pairs[std::size(kTriedWindows)][2];
   std::size_t outer = 0, inner = 0;  // the longest list of each kind
 
   // Computed once per window, for thousands of plans.
@@ -253,10 +252,10 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
     const Binding& binding = axes.binding[at[kSigma]][at[kWindow]][at[kFine]];
     const int width = at[kWidth] == 0 ? binding.width : binding.narrower;
     if (width == 0) return false;
-    bind_windows(plan, kKinds[at[kWindow]], binding, width);
+    bind_windows(plan, kTriedWindows[at[kWindow]], binding, width);
   }
   const Method& method = axes.method[at[kMethod]];
-  if (method.spread != SpreadFamily::subgrid && !axes.may_add_directly(plan.window)) return false;
+  if (!spreader_of(method.spread).private_tiles && !axes.may_add_directly(plan.window)) return false;
   CpuStages& stages = plan.cpu();
   stages.spread.family = method.spread;
   stages.spread.add = method.add;
@@ -276,10 +275,10 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
 }
 
 Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
-  const NufftAxes axes(problem, traits, std::size(kKinds), 2);
+  const NufftAxes axes(problem, traits, std::size(kTriedWindows), 2);
   const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
   std::vector<int> sizes(kAxes);
-  sizes[kSigma] = size(kSigmas), sizes[kWindow] = size(kKinds), sizes[kFine] = 2, sizes[kWidth] = 2;
+  sizes[kSigma] = size(kSigmas), sizes[kWindow] = size(kTriedWindows), sizes[kFine] = 2, sizes[kWidth] = 2;
   if (problem.type == 3) sizes[kSigma] = static_cast<int>(axes.outer), sizes[kFine] = static_cast<int>(axes.inner);
   sizes[kMethod] = size(axes.method), sizes[kTile] = size(axes.tiles), sizes[kCap] = size(kCaps), sizes[kRecords] = 3;
   sizes[kThreads] = size(axes.threads), sizes[kChunk] = size(axes.chunk);
@@ -421,7 +420,7 @@ Plan nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& t
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
   if (problem.type == 3 && plan.type3 == Type3Rule::compose && !type3_rounding_is_small(problem, out.window, out.inner))
     throw Error(Status::invalid_plan, "rounding is too large for the tolerance at this oversampling");
-  if (out.cpu().spread.family != SpreadFamily::subgrid && !may_add_directly(problem, out.window, Crowds::counted))
+  if (!spreader_of(out.cpu().spread.family).private_tiles && !may_add_directly(problem, out.window, Crowds::counted))
     throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
   return parse_plan(to_text(out, problem), problem);
 }

@@ -145,7 +145,7 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
               (spreads ? kRawSpread + (grid_bytes > kRawNearBytes ? kRawSpreadLine * counts.lines : 0) : 0)) *
                  slow.near;
   }
-  if (spreads && family == SpreadFamily::atomic && !raw)
+  if (spreads && spreader_of(family).atomic && !raw)
     direct += counts.rows * 2 * plan.window.width * kAtomicCell * slow.scalar;
   // Unsorted points miss the cache unless it holds the whole grid. Interpolation asks for its cells ahead.
   const double held = kRawCaches * static_cast<double>(std::max<std::int64_t>(processor.l2_bytes, 1 << 18));
@@ -153,7 +153,7 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   if (none && far) direct *= 3;
   // Tiles with few points go without a private copy.
   const bool tiled =
-      !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
+      !none && (spreads ? spreader_of(family).private_tiles : plan.cpu().interp.family == InterpFamily::tile);
   const double copies =
       private_lines(plan, problem, processor.l2_bytes) * (spreads ? kTileAddLine : kTileCopyLine) * slow.second;
   // In 3D no tile of use stays in the first-level cache, and points are in an order that suits it.

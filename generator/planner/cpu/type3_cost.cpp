@@ -81,11 +81,11 @@ double gridding(const Plan& plan, const Problem& problem, const PricesHere& here
   const double touched = std::ceil((width + line_cells - 1) / line_cells);  // lines of the grid per row
   const double direct = evaluate + rows * touched * (spreads ? price.grid_line : price.grid_read);
   const CpuStages& stages = plan.cpu();
-  if (spreads && stages.spread.family == SpreadFamily::atomic)
+  if (spreads && spreader_of(stages.spread.family).atomic)
     return points * (evaluate + 2 * rows * width * kAtomic * here.slow.scalar) * (product(cells) > 1e5 ? kUnsorted : 1);
   if (stages.sort.family == SortFamily::none) return points * direct * (product(cells) > 1e5 ? kUnsorted : 1);
   const bool tiles =
-      spreads ? stages.spread.family == SpreadFamily::subgrid : stages.interp.family == InterpFamily::tile;
+      spreads ? spreader_of(stages.spread.family).private_tiles : stages.interp.family == InterpFamily::tile;
   if (!tiles) return points * direct;
   // Private tiles; runtime/backends/cpu/gridder/layout.h explains bins and slots.
   double count = 1, padded = 1;
@@ -140,8 +140,7 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   cost.set_points = (m + k) * kSetPoint * slow.scalar * 1e-9 / threads;
   if (threads > 1) {
     const SpreadChoice& spread = plan.cpu().spread;
-    const bool coloured = spread.family == SpreadFamily::colour_index || spread.family == SpreadFamily::colour_list ||
-                          spread.add == AddRule::colour;
+    const bool coloured = spreader_of(spread.family).coloured || spread.add == AddRule::colour;
     // Locks cost about as much as 4 barriers, and so do small grids of further threads, which take the place of
     // colours where these cost more: a line of points takes twice as long to spread by lists of colours.
     const bool own_grids = spread.family == SpreadFamily::colour_index &&

@@ -254,7 +254,7 @@ fft::FftRequest request_of(const Problem& problem, const fft::EmitOptions& optio
   request.precision = problem.precision;
   request.place = problem.place;
   request.batch = problem.batch;
-  if (problem.order != SpectrumOrder::natural) request.order = fft::Order::primes;
+  if (problem.order != SpectrumOrder::natural) request.order = fft::DigitOrder::primes;
   return request;
 }
 

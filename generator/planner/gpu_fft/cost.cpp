@@ -122,7 +122,7 @@ double half_lines_seconds(const fft::FftPlan& plan, const Problem& problem, cons
   double out = 0;
   const int kernels = static_cast<int>(plan.kernels.size());
   for (int k = 0; k < kernels; ++k) {
-    const fft::Part part{k == 0 && kernels > 1 && problem.fft_type == FftType::c2r ? 1.25 : 1, 1};
+    const fft::RealWork part{k == 0 && kernels > 1 && problem.fft_type == FftType::c2r ? 1.25 : 1, 1};
     out += fft::kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(k)], fft::geometry(plan, k),
                                fft::kernel_flops(plan, k), traits, problem.batch, costs, part);
   }
@@ -150,9 +150,9 @@ double real_plan_seconds(const fft::FftPlan& plan, const Problem& problem, const
     if (x) ++seen;
     const bool to_real = problem.fft_type == FftType::c2r;
     const bool loads_half = to_real ? x && seen == 1 : k == 0, stores_half = x && seen == all_x;
-    const fft::Part part{1 - (loads_half ? 0.25 : 0) - (stores_half ? 0.25 : 0),
-                         !x && (to_real || seen > 0) ? costs.real : 1, !to_real && k == 0 ? 0.5 : 1,
-                         to_real && k + 1 == static_cast<int>(plan.kernels.size()) ? 0.5 : 1};
+    const fft::RealWork part{1 - (loads_half ? 0.25 : 0) - (stores_half ? 0.25 : 0),
+                             !x && (to_real || seen > 0) ? costs.real : 1, !to_real && k == 0 ? 0.5 : 1,
+                             to_real && k + 1 == static_cast<int>(plan.kernels.size()) ? 0.5 : 1};
     out += fft::kernel_seconds(plan, kernel, fft::geometry(plan, k), fft::kernel_flops(plan, k), traits, problem.batch,
                                costs, part);
   }

@@ -79,8 +79,8 @@ bool finishes_all(const FftPlan& plan, std::size_t k) {
 // For every choice of layouts, the arrays that use the workspace least among those that the rules allow.
 std::vector<Scheme> schemes(FftPlan plan) {
   std::vector<Store> ways{Store::place};
-  if (plan.order == Order::natural) ways = {Store::sorted, Store::grouped};
-  if (plan.order == Order::grouped) ways = {Store::grouped};
+  if (plan.order == DigitOrder::natural) ways = {Store::sorted, Store::grouped};
+  if (plan.order == DigitOrder::grouped) ways = {Store::grouped};
   std::vector<Scheme> out;
   const std::size_t kernels = plan.kernels.size();
   std::vector<unsigned> bits(std::size_t{1} << (kernels - 1));
@@ -148,7 +148,7 @@ class Enumeration {
     std::vector<Sequences> first;
     for (const auto& part : grouping) {
       all.push_back(sequences(part));
-      if (request_.order == Order::primes)
+      if (request_.order == DigitOrder::primes)
         std::erase_if(all.back(), [](const Sequences& radices) {
           return !std::all_of(radices.begin(), radices.end(), primes_ascend);
         });

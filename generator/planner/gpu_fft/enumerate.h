@@ -20,7 +20,7 @@ namespace fourtune::generator::fft {
 struct FftRequest {
   Lengths lengths{1, 1, 1};  // x, y, z; plans leave out dimensions of length 1, and later dimensions move up
   Precision precision = Precision::f32;
-  Order order = Order::natural;
+  DigitOrder order = DigitOrder::natural;
   Place place = Place::out;
   std::int64_t batch = 1;
 };

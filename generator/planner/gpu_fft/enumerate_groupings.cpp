@@ -145,7 +145,8 @@ std::vector<Grouping> groupings(const FftRequest& request, int dims, const Devic
     // With four dimensions, as many kernels leave each of them whole; else there would be millions of groupings.
     const int pieces = dims == 1 ? kernels : dims == most_dimensions && kernels >= dims ? 1 : std::min(kernels, 2);
     split(request.lengths[d], kernels, pieces, so_far, ways[d]);
-    if (request.order == Order::primes) std::erase_if(ways[d], [](const Shares& shares) { return !ascend(shares); });
+    if (request.order == DigitOrder::primes)
+      std::erase_if(ways[d], [](const Shares& shares) { return !ascend(shares); });
     all *= static_cast<double>(ways[d].size());
   }
   const std::int64_t largest = largest_tile(device, request.precision);

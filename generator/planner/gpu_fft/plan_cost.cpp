@@ -104,7 +104,7 @@ namespace {
 // Seconds of loads and stores: run lengths, then the overlap with other work.
 struct Traffic {
   double copy = 0, busy = 1;  // seconds each way at the speed of a copy; overlap()
-  Part part;
+  RealWork part;
 };
 double memory_seconds(const FftPlan& plan, const KernelParameters& with, const KernelGeometry& g, const Rounds& rounds,
                       const Traffic& traffic, const FftCosts& costs) {
@@ -164,7 +164,7 @@ static double crowding(int values, Precision precision, const FftCosts& costs) {
 }
 
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
-                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, Part part) {
+                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, RealWork part) {
   const KernelParameters& with = kernel.with;
   const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
   const double transforms = static_cast<double>(batch) * part.lines;

@@ -35,12 +35,12 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
 // What a kernel of a real transform does of what the kernel of complex arrays does: `moved` of their bytes (a kernel
 // along x computes with complex lines whose ends are real or half spectra), `lines` of their lines; the size of a value
 // in the arrays that it reads and writes, real ones have half, so that runs are as much shorter.
-struct Part {
+struct RealWork {
   double moved = 1, lines = 1, read = 1, write = 1;
 };
 // The same with given coefficients, for fitting them.
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& geometry, double flops,
-                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, Part part = {});
+                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, RealWork part = {});
 double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch = 1);
 double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch, const FftCosts& costs);
 

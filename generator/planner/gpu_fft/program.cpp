@@ -69,8 +69,8 @@ fft::EmitOptions emit_options(const Problem& problem) {
   options.in_place = problem.place == Place::in;
   options.input = problem.input_layout;
   options.output = problem.output_layout;
-  if (problem.order == SpectrumOrder::reversed) options.order = fft::Order::primes;
-  if (problem.order == SpectrumOrder::unreversed) options.from = fft::Order::primes;
+  if (problem.order == SpectrumOrder::reversed) options.order = fft::DigitOrder::primes;
+  if (problem.order == SpectrumOrder::unreversed) options.from = fft::DigitOrder::primes;
   return options;
 }
 

@@ -29,7 +29,6 @@ constexpr double kChunkBytes = 40e6, kTwoBytes = 56e6;  // two transforms may ha
 constexpr double kAsFast = 1.03;                        // times the least estimate that the model does not tell from it
 constexpr double kLittle = 16e6;                        // bytes that are not worth a slower plan
 constexpr double kUnusual = 1.05;  // the gain for which a default plan leaves the usual sigmas: above the model's error
-constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 
 // Fine grids: the nearest good size (variant 0); the nearest power of two where it costs little (1); rows of whole
 // 128-byte lines in single precision (2), so that FFT tiles begin at cache lines and are evenly sized.
@@ -143,7 +142,7 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     if (problem.type == 3) {
       int s = 0;
-      for (const Type3Windows& pair : type3_windows(problem, kKinds[kind], type3_tolerance(problem))) {
+      for (const Type3Windows& pair : type3_windows(problem, kTriedWindows[kind], type3_tolerance(problem))) {
         for (std::size_t i = 0; i < std::min<std::size_t>(pair.inner.size(), 4); ++i)
           out.push_back({pair.outer, pair.inner[i], {static_cast<int>(kind), s, static_cast<int>(i), 0}});
         ++s;
@@ -151,10 +150,10 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
       continue;
     }
     const auto add = [&](double sigma, std::array<int, 4> at) {
-      const Binding binding = bind_window(problem, kKinds[kind], sigma, gpu_fine_grid(problem, sigma, at[2]));
+      const Binding binding = bind_window(problem, kTriedWindows[kind], sigma, gpu_fine_grid(problem, sigma, at[2]));
       const int width = at[3] == 0 ? binding.width : binding.narrower;
       if (width == 0) return;
-      const WindowChoice window{kKinds[kind], binding.sigma, width, binding.fine, 0};
+      const WindowChoice window{kTriedWindows[kind], binding.sigma, width, binding.fine, 0};
       const auto same = [&](const WindowTry& other) {
         return other.at[0] == at[0] && other.window.width == width && other.window.fine == binding.fine;
       };
@@ -167,7 +166,8 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
       ++s;
     }
     if (problem.dim == 1) continue;  // only the points matter for the cost
-    for (const double sigma : least_sigmas(problem, kKinds[kind])) add(sigma, {static_cast<int>(kind), s++, 2, 0});
+    for (const double sigma : least_sigmas(problem, kTriedWindows[kind]))
+      add(sigma, {static_cast<int>(kind), s++, 2, 0});
   }
   return out;
 }
@@ -236,7 +236,7 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   std::set<std::string> seen;
   const auto chunk = chunks(problem);
   const auto ffts = fft_families(problem, traits);
-  for (const WindowTry& windows : windows_of(problem, std::size(kKinds), 2)) {
+  for (const WindowTry& windows : windows_of(problem, std::size(kTriedWindows), 2)) {
     Plan plan = plan_of(traits, windows);
     int number = 0;
     for (const GpuPointsChoice& choice : choices_of(plan, problem, traits, true)) {

@@ -12,9 +12,9 @@ namespace {
 
 using nufft::Interpolate;
 using nufft::kFewPoints;
-using nufft::Order;
 using nufft::Parameters;
 using nufft::Placement;
+using nufft::RecordOrder;
 using nufft::Shape;
 using nufft::Spread;
 

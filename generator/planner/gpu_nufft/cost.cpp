@@ -134,7 +134,7 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
     case Spread::gm_sort:
       break;
   }
-  const double sorted = with.order == nufft::Order::caller ? (near < 1 ? 5 : 1.5) : 1;
+  const double sorted = with.order == nufft::RecordOrder::caller ? (near < 1 ? 5 : 1.5) : 1;
   const double lanes = with.lanes == 1 ? 2 : 1;
   return g.points * (20e-12 + sorted * lanes * stencil / ((f32 ? 225e9 : 150e9) * near));
 }
@@ -167,7 +167,7 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
     case Interpolate::gm_sort:
       break;
   }
-  const double sorted = with.order == nufft::Order::caller && g.cells() * bytes > g.cache() ? 3 : 1;
+  const double sorted = with.order == nufft::RecordOrder::caller && g.cells() * bytes > g.cache() ? 3 : 1;
   // Sparse points do not share the lines that they read. With many points, these lines are not in the cache, and every
   // slice reads the whole grid.
   const bool many = with.slice > 0 || g.points * bytes > g.cache() / 2;
@@ -189,8 +189,8 @@ double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::P
 }
 
 double sort_seconds(const Gridding& g, const nufft::Parameters& with) {
-  if (with.order == nufft::Order::caller) return 10e-6 + g.points * 15e-12;
-  const double point = g.dim == 1 ? 60 : with.order == nufft::Order::slide ? 105 : 76;
+  if (with.order == nufft::RecordOrder::caller) return 10e-6 + g.points * 15e-12;
+  const double point = g.dim == 1 ? 60 : with.order == nufft::RecordOrder::slide ? 105 : 76;
   return 40e-6 + g.points * point * 1e-12 * (g.f32() ? 1 : 1.5);
 }
 

@@ -177,7 +177,7 @@ std::shared_ptr<const Device> CudaBackend::device(int ordinal) const {
 Capabilities CudaBackend::capabilities() const {
   Capabilities can;
   can.streams = true;
-  can.arrays = Arrays::device;
+  can.arrays = MemoryKind::device;
   can.keeps_kernels = true;
   can.faults_stay = true;
   can.least_sample_seconds = 5e-4;

@@ -178,8 +178,8 @@ Stream::~Stream() { driver().cuStreamDestroy(stream_); }
 void Stream::synchronise() const { check(driver().cuStreamSynchronize(stream_), "waiting for a stream"); }
 
 // ---- kernels ----
-Kernel::Kernel(std::shared_ptr<const Device> device, const generator::KernelSource& source,
-               std::span<const std::byte> image)
+LoadedKernel::LoadedKernel(std::shared_ptr<const Device> device, const generator::KernelSource& source,
+                           std::span<const std::byte> image)
     : device_(std::move(device)),
       block_(source.block),
       cluster_(source.cluster),
@@ -197,7 +197,7 @@ Kernel::Kernel(std::shared_ptr<const Device> device, const generator::KernelSour
   }
 }
 
-void Kernel::prepare(const generator::KernelSource& source) {
+void LoadedKernel::prepare(const generator::KernelSource& source) {
   const DriverApi& api = driver();
   check(api.cuModuleGetFunction(&function_, module_, entry_.c_str()), "finding the kernel's entry");
   const auto read = [&](CUfunction_attribute which) {
@@ -229,7 +229,7 @@ void Kernel::prepare(const generator::KernelSource& source) {
         "computing the kernel's occupancy");
 }
 
-Kernel::Kernel(Kernel&& other) noexcept
+LoadedKernel::LoadedKernel(LoadedKernel&& other) noexcept
     : device_(std::move(other.device_)),
       module_(std::exchange(other.module_, nullptr)),
       function_(other.function_),
@@ -240,7 +240,7 @@ Kernel::Kernel(Kernel&& other) noexcept
       entry_(std::move(other.entry_)),
       resources_(other.resources_) {}
 
-Kernel::~Kernel() {
+LoadedKernel::~LoadedKernel() {
   if (!module_) return;
   CUcontext ours = nullptr;
   if (driver().cuCtxPushCurrent(device_->context()) != CUDA_SUCCESS) return;
@@ -248,7 +248,7 @@ Kernel::~Kernel() {
   driver().cuCtxPopCurrent(&ours);
 }
 
-void Kernel::launch(const generator::Extent3& grid, void** arguments, CUstream stream, bool overlap) const {
+void LoadedKernel::launch(const generator::Extent3& grid, void** arguments, CUstream stream, bool overlap) const {
   const DriverApi& api = driver();
   std::array<CUlaunchAttribute, 2> attributes{};
   unsigned count = 0;

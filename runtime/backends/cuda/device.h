@@ -127,14 +127,15 @@ struct KernelResources {
 };
 
 // A loaded kernel, ready to launch with the geometry of its source.
-class Kernel {
+class LoadedKernel {
  public:
   // image: a cubin for this device. Throws Error{unsupported} when the driver or the device cannot load it, or when the
   // shared memory or the cluster is larger than the device supports.
-  Kernel(std::shared_ptr<const Device> device, const generator::KernelSource& source, std::span<const std::byte> image);
-  Kernel(Kernel&& other) noexcept;
-  Kernel& operator=(Kernel&&) = delete;
-  ~Kernel();
+  LoadedKernel(std::shared_ptr<const Device> device, const generator::KernelSource& source,
+               std::span<const std::byte> image);
+  LoadedKernel(LoadedKernel&& other) noexcept;
+  LoadedKernel& operator=(LoadedKernel&&) = delete;
+  ~LoadedKernel();
   const KernelResources& resources() const { return resources_; }
   CUfunction function() const { return function_; }
   const generator::Extent3& block() const { return block_; }

@@ -16,7 +16,8 @@ void LaunchList::destroy(Graph& graph) noexcept {
   graph.nodes.clear();
 }
 
-void LaunchList::add(const Kernel& kernel, const generator::Extent3& grid, const gpu::LaunchArguments& arguments) {
+void LaunchList::add(const LoadedKernel& kernel, const generator::Extent3& grid,
+                     const gpu::LaunchArguments& arguments) {
   items_.push_back({&kernel, grid, values_.size(), arguments.words().size(), starts_.size()});
   for (const std::size_t start : arguments.starts()) starts_.push_back(values_.size() + start);
   values_.insert(values_.end(), arguments.words().begin(), arguments.words().end());
@@ -100,7 +101,7 @@ LaunchList::Graph* LaunchList::find() {
 
 CUkernelNodeParams LaunchList::params(const Item& item) {
   CUkernelNodeParams out{};
-  const Kernel& kernel = *item.kernel;
+  const LoadedKernel& kernel = *item.kernel;
   out.function = kernel.function();
   std::copy(item.grid.begin(), item.grid.end(), out.grid);
   std::copy(kernel.block().begin(), kernel.block().end(), out.block);
@@ -112,7 +113,7 @@ CUkernelNodeParams LaunchList::params(const Item& item) {
 // Adds node i, which follows node i - 1.
 bool LaunchList::add_node(Graph& graph, std::size_t i) {
   const DriverApi& api = driver();
-  const Kernel& kernel = *items_[i].kernel;
+  const LoadedKernel& kernel = *items_[i].kernel;
   const CUkernelNodeParams with = params(items_[i]);
   CUgraphNode node = nullptr;
   if (api.cuGraphAddKernelNode(&node, graph.graph, nullptr, 0, &with) != CUDA_SUCCESS) return false;

@@ -28,7 +28,7 @@ class LaunchList {
   ~LaunchList();
 
   // Copies the arguments.
-  void add(const Kernel& kernel, const generator::Extent3& grid, const gpu::LaunchArguments& arguments);
+  void add(const LoadedKernel& kernel, const generator::Extent3& grid, const gpu::LaunchArguments& arguments);
   // Puts the added launches on the stream and clears the list. alone: launches one by one. Throws as Kernel::launch
   // does; the list is then cleared, too.
   void start(CUstream stream, bool alone = false);
@@ -38,7 +38,7 @@ class LaunchList {
 
  private:
   struct Item {
-    const Kernel* kernel = nullptr;
+    const LoadedKernel* kernel = nullptr;
     generator::Extent3 grid{};
     std::size_t first = 0, count = 0;  // range in values_
     std::size_t parameter = 0;         // its first, in starts_

@@ -66,7 +66,7 @@ class CudaQueue final : public gpu::Queue {
     std::vector<KernelReport> reports;
     auto fresh = load_kernels(device_, sources, shelf_, device_->traits().cores, kCompileSeconds, reports);
     std::vector<int> numbers;
-    for (Kernel& kernel : fresh) {
+    for (LoadedKernel& kernel : fresh) {
       numbers.push_back(static_cast<int>(kernels_.size()));
       kernels_.push_back(std::move(kernel));
     }
@@ -146,7 +146,7 @@ class CudaQueue final : public gpu::Queue {
  private:
   std::shared_ptr<const Device> device_;
   KernelShelf shelf_;
-  std::deque<Kernel> kernels_;  // a deque, because the list points to them
+  std::deque<LoadedKernel> kernels_;  // a deque, because the list points to them
   std::vector<KernelReport> reports_;
   std::vector<Event> marks_;
   StreamOrder order_;

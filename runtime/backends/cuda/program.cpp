@@ -147,12 +147,12 @@ void check_device_pointer(const Device& device, const void* pointer) {
                             owner, device.ordinal()));
 }
 
-std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
-                                 std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
-                                 int threads, double seconds, std::vector<KernelReport>& reports) {
+std::vector<LoadedKernel> load_kernels(const std::shared_ptr<const Device>& device,
+                                       std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
+                                       int threads, double seconds, std::vector<KernelReport>& reports) {
   const KernelTarget target = device->traits().compute_capability;
   std::vector<std::optional<db::StoredKernel>> found(sources.size());
-  std::vector<std::optional<Kernel>> loaded(sources.size());
+  std::vector<std::optional<LoadedKernel>> loaded(sources.size());
   std::vector<std::size_t> weights;
   reports.assign(sources.size(), {});
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -181,9 +181,9 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
     reports[i].shared_bytes = taken.static_shared_bytes + static_cast<std::int64_t>(sources[i].shared_bytes);
     reports[i].blocks = taken.blocks_per_multiprocessor;
   });
-  std::vector<Kernel> kernels;
+  std::vector<LoadedKernel> kernels;
   kernels.reserve(sources.size());
-  for (std::optional<Kernel>& one : loaded) kernels.push_back(std::move(*one));
+  for (std::optional<LoadedKernel>& one : loaded) kernels.push_back(std::move(*one));
   return kernels;
 }
 

@@ -24,9 +24,9 @@ namespace fourtune::runtime::cuda {
 // loaded by the thread that compiled them. If the store has them all, NVRTC is not even searched for. Where there is no
 // NVRTC, the driver translates PTX of trusted packs; without that, throws NoCompiler. Throws CompileError with the
 // compiler's messages when a text does not compile or takes longer than `seconds`, and whatever Kernel throws.
-std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
-                                 std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
-                                 int threads, double seconds, std::vector<KernelReport>& reports);
+std::vector<LoadedKernel> load_kernels(const std::shared_ptr<const Device>& device,
+                                       std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
+                                       int threads, double seconds, std::vector<KernelReport>& reports);
 
 // Compiles the kernels that are not on the shelf, one after the other on this thread, and keeps them. Throws as
 // load_kernels does.
@@ -55,7 +55,7 @@ class CudaProgram final : public gpu::GpuTransform {
   std::shared_ptr<const Device> device_;
   generator::GpuProgram program_;
   std::vector<KernelReport> reports_;
-  std::vector<Kernel> kernels_;
+  std::vector<LoadedKernel> kernels_;
   std::vector<DeviceMemory> workspace_, constants_;
   std::vector<gpu::LaunchArguments> arguments_;
   LaunchList launches_;

@@ -88,7 +88,7 @@ EmulatedBackend::EmulatedBackend(gpu::ProgramSource programs, const RunOptions& 
 Capabilities EmulatedBackend::capabilities() const {
   Capabilities can;
   can.streams = true;  // takes any; its work is done when a call returns
-  can.arrays = Arrays::aligned;
+  can.arrays = MemoryKind::aligned;
   can.modest_megabytes = 1;  // the processor runs every thread of a kernel
   return can;
 }

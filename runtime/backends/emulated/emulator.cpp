@@ -100,7 +100,8 @@ int run_all_ways(const generator::GpuProgram& program, std::span<const std::byte
     const char* name;
     RunOptions options;
   };
-  const auto way = [](const char* name, Order order, Landing copies, std::uint64_t seed, bool instrumented) {
+  const auto way = [](const char* name, ExecutionOrder order, CopyTiming copies, std::uint64_t seed,
+                      bool instrumented) {
     RunOptions options;
     options.threads = options.blocks = order;
     options.copies = copies;
@@ -109,12 +110,12 @@ int run_all_ways(const generator::GpuProgram& program, std::span<const std::byte
     return Way{name, options};
   };
   const Way ways[] = {
-      way("forward, copies late", Order::forward, Landing::late, 1, false),
-      way("reverse, copies late", Order::reverse, Landing::late, 1, false),
-      way("random 1", Order::random, Landing::random, 1, false),
-      way("random 2", Order::random, Landing::random, 2, false),
-      way("instrumented, random", Order::random, Landing::random, 3, true),
-      way("instrumented, copies late", Order::forward, Landing::late, 1, true),
+      way("forward, copies late", ExecutionOrder::forward, CopyTiming::late, 1, false),
+      way("reverse, copies late", ExecutionOrder::reverse, CopyTiming::late, 1, false),
+      way("random 1", ExecutionOrder::random, CopyTiming::random, 1, false),
+      way("random 2", ExecutionOrder::random, CopyTiming::random, 2, false),
+      way("instrumented, random", ExecutionOrder::random, CopyTiming::random, 3, true),
+      way("instrumented, copies late", ExecutionOrder::forward, CopyTiming::late, 1, true),
   };
   const bool in_place = first.data() == second.data();
   std::unique_ptr<Program> plain, checked;

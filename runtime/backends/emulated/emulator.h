@@ -2,7 +2,7 @@
 //
 //   emulated::Program program(gpu_program);           // compiles it once, cached by digest
 //   emulated::RunOptions options;
-//   options.threads = emulated::Order::reverse;
+//   options.threads = emulated::ExecutionOrder::reverse;
 //   program.run(std::as_bytes(in), std::as_writable_bytes(out), options);
 //
 // Threads: a Program may be used by one thread at a time.

@@ -109,8 +109,8 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   for (std::uint32_t z = 0; z < grid[2]; z += source.cluster[2])
     for (std::uint32_t y = 0; y < grid[1]; y += source.cluster[1])
       for (std::uint32_t x = 0; x < grid[0]; x += source.cluster[0]) order.push_back(x + grid[0] * (y + grid[1] * z));
-  if (options_.blocks == Order::reverse) std::reverse(order.begin(), order.end());
-  if (options_.blocks == Order::random) std::shuffle(order.begin(), order.end(), random_);
+  if (options_.blocks == ExecutionOrder::reverse) std::reverse(order.begin(), order.end());
+  if (options_.blocks == ExecutionOrder::random) std::shuffle(order.begin(), order.end(), random_);
 
   const auto ours = [](const SignalFault& fault) {
     Engine* engine = current_engine;
@@ -156,7 +156,7 @@ void Engine::run_cluster(std::uint32_t first_block) {
   const auto draw = [this] { return std::uniform_real_distribution<double>()(random_); };
   std::vector<std::uint32_t> round;
   while (left_ < total) {
-    if (options_.copies == Landing::random) {
+    if (options_.copies == CopyTiming::random) {
       copies_.land_some(0.25, draw);
       wake_mbarrier_waiters();
     }
@@ -214,8 +214,8 @@ void Engine::start_fibers() {
 
 void Engine::sort_round(std::vector<std::uint32_t>& round) {
   if (!std::is_sorted(round.begin(), round.end())) std::sort(round.begin(), round.end());
-  if (options_.threads == Order::reverse) std::reverse(round.begin(), round.end());
-  if (options_.threads == Order::random) std::shuffle(round.begin(), round.end(), random_);
+  if (options_.threads == ExecutionOrder::reverse) std::reverse(round.begin(), round.end());
+  if (options_.threads == ExecutionOrder::random) std::shuffle(round.begin(), round.end(), random_);
 }
 
 // ---- switching ----

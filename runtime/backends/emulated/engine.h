@@ -21,14 +21,14 @@
 
 namespace fourtune::runtime::emulated {
 
-enum class Order { forward, reverse, random };
+enum class ExecutionOrder { forward, reverse, random };
 // When asynchronous copies land: as late as possible, or each at a random moment before its wait.
-enum class Landing { late, random };
+enum class CopyTiming { late, random };
 
 struct RunOptions {
-  Order threads = Order::forward;
-  Order blocks = Order::forward;
-  Landing copies = Landing::late;
+  ExecutionOrder threads = ExecutionOrder::forward;
+  ExecutionOrder blocks = ExecutionOrder::forward;
+  CopyTiming copies = CopyTiming::late;
   std::uint64_t seed = 1;
   bool instrumented = false;  // checks races, uninitialised reads, exact bounds; about ten times slower
   bool undefined = false;     // traps on undefined behaviour

@@ -111,7 +111,7 @@ class Temporary {
 };
 
 void start_compiler(const std::vector<std::string>& words, const std::string& names, const fs::path& folder) {
-  const Output output = run(words, unique_name(folder, ".log"));
+  const ProgramOutput output = run(words, unique_name(folder, ".log"));
   if (output.code == 0) return;
   if (output.code < 0 || output.code == 127)
     throw Error(Status::backend_unavailable,
@@ -139,7 +139,7 @@ fs::path hooks_object(const fs::path& folder) {
 
 int compilations() noexcept { return compilations_done; }
 
-Output run(const std::vector<std::string>& words, const fs::path& log) {
+ProgramOutput run(const std::vector<std::string>& words, const fs::path& log) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -151,7 +151,7 @@ Output run(const std::vector<std::string>& words, const fs::path& log) {
   pid_t child = 0;
   const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  Output output;
+  ProgramOutput output;
   if (failed == 0) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -171,7 +171,7 @@ fs::path unique_name(const fs::path& folder, const char* suffix) {
 
 std::string compiler_version() {
   static const std::string version = [] {
-    const Output output = run({compiler(), "--version"}, unique_name(cache_folder(), ".log"));
+    const ProgramOutput output = run({compiler(), "--version"}, unique_name(cache_folder(), ".log"));
     return output.code == 0 ? output.text.substr(0, output.text.find('\n')) : std::string();
   }();
   return version;

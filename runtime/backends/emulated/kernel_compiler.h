@@ -10,12 +10,12 @@
 namespace fourtune::runtime::emulated {
 
 // What a program printed, standard error included; code < 0 when it could not be started.
-struct Output {
+struct ProgramOutput {
   int code = -1;
   std::string text;
 };
 // Standard output and error go to `log`, which is removed afterwards.
-Output run(const std::vector<std::string>& words, const std::filesystem::path& log);
+ProgramOutput run(const std::vector<std::string>& words, const std::filesystem::path& log);
 
 // A name in the folder that no other process or thread uses.
 std::filesystem::path unique_name(const std::filesystem::path& folder, const char* suffix);

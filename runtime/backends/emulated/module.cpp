@@ -235,8 +235,8 @@ std::vector<std::unique_ptr<Module>> compile_modules(std::span<const generator::
 int Module::line_of(const void* where) const {
   if (!holds(where)) return 0;
   const auto offset = static_cast<const char*>(where) - static_cast<const char*>(begin_) - 1;
-  const Output output = run({"addr2line", "-i", "-e", binary_->file.string(), fmt::format("0x{:x}", offset)},
-                            unique_name(binary_->file.parent_path(), ".log"));
+  const ProgramOutput output = run({"addr2line", "-i", "-e", binary_->file.string(), fmt::format("0x{:x}", offset)},
+                                   unique_name(binary_->file.parent_path(), ".log"));
   // There is one line per inlined call, innermost first; the first one inside the kernel's text counts.
   const std::string text = output.code == 0 ? output.text : "";
   for (std::size_t at = 0; at < text.size();) {

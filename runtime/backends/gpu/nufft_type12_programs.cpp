@@ -11,8 +11,8 @@ namespace fourtune::runtime::gpu {
 namespace {
 
 using generator::GpuProgram;
-using generator::nufft::Kernels;
 using generator::nufft::kWorkspaces;
+using generator::nufft::StageKernels;
 
 // From this many bytes on, the FFT of a 3D grid runs without a workspace instead of transforming x first. Whole
 // executes of type 1, x first and in place: 336 x 336 x 240 cells 780 and 778 us, 256^3 1357 and 1365, 192^3 738 and
@@ -109,7 +109,7 @@ GpuProgram Type12Programs::sort_program(std::int64_t m, std::int64_t scratch, bo
 
 GpuProgram Type12Programs::points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const {
   GpuProgram program;
-  const Kernels& kernels = kernels_of(to_modes);
+  const StageKernels& kernels = kernels_of(to_modes);
   if (to_modes && agrees()) {
     kernels.emit_within_bounds(program, arrays(), m, plan_.gpu().points.spread);
   } else if (to_modes) {
@@ -123,7 +123,7 @@ GpuProgram Type12Programs::points_program(bool to_modes, std::int64_t m, std::in
 
 GpuProgram Type12Programs::bounds_program(std::int64_t m) const {
   GpuProgram program;
-  const Kernels& kernels = kernels_of(true);
+  const StageKernels& kernels = kernels_of(true);
   if (!adds_) kernels.emit_clear(program, arrays(), 1);
   kernels.emit_bounds(program, arrays(), m);
   return program;

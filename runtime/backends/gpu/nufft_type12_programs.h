@@ -41,7 +41,7 @@ class Type12Programs {
   // Whether the kernels that there are take m points; if not, make_kernels makes others.
   bool kernels_serve(std::int64_t m) const { return counts_of(m) == counts_; }
   void make_kernels(std::int64_t m);
-  const generator::nufft::Kernels& sort_kernels() const { return kernels_of(problem_.type == 1); }
+  const generator::nufft::StageKernels& sort_kernels() const { return kernels_of(problem_.type == 1); }
   // Whether this direction's family processes points by subproblems.
   bool works_by_tasks(bool to_modes) const;
 
@@ -76,7 +76,7 @@ class Type12Programs {
     return m >= std::int64_t{1} << 31 ? 2 : m >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ? 1 : 0;
   }
   static void check_wide_enough(const generator::nufft::Shape& shape);
-  const generator::nufft::Kernels& kernels_of(bool to_modes) const {
+  const generator::nufft::StageKernels& kernels_of(bool to_modes) const {
     return to_modes ? *spread_kernels_ : *interp_kernels_;
   }
   generator::gpu_nufft::GridFft grid_fft_spec(int sign, std::int64_t transforms) const;
@@ -89,7 +89,7 @@ class Type12Programs {
   bool whole_;
   bool adds_ = false;  // spreading leaves in the grid what it holds
   generator::PiecewisePolynomial polynomial_;
-  std::optional<generator::nufft::Kernels> spread_kernels_, interp_kernels_;
+  std::optional<generator::nufft::StageKernels> spread_kernels_, interp_kernels_;
   int counts_ = 0;
   std::int64_t chunk_ = 1, complex_ = 8, modes_ = 1, cells_ = 1, grid_bytes_ = 0;
 };

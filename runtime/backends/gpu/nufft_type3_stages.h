@@ -65,7 +65,7 @@ class Type3Stages : public Type3Slots {
   struct Side {
     int sort_slot = 0, grid_slot = 0, first_point = 0;
     generator::GpuPointsChoice choice;
-    std::optional<generator::nufft::Kernels> spread, interp;
+    std::optional<generator::nufft::StageKernels> spread, interp;
     std::array<generator::nufft::Map, 3> map;
   };
   void bind_gaussian();

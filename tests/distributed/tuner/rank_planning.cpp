@@ -24,8 +24,8 @@ namespace fourtune::tools {
 namespace {
 
 using runtime::distributed::Crew;
-using runtime::distributed::Exchange;
 using runtime::distributed::Kept;
+using runtime::distributed::RankExchange;
 using runtime::distributed::RankPlan;
 
 const char* const kToken = "nufft:type=1,n=32x32x32,m=40000,prec=f64,tol=1e-6";
@@ -132,7 +132,7 @@ TEST(RankPlanning, PlanesAreKeptInTheGridWhereMemoryIsShort) {
     return choose_on_first(gpus_that_see_each_other(2, bytes), large, h100, options, nullptr).plan;
   };
   EXPECT_EQ(plan(84e9).kept, Kept::grid);
-  EXPECT_EQ(plan(84e9).exchange, Exchange::kernels);
+  EXPECT_EQ(plan(84e9).exchange, RankExchange::kernels);
   EXPECT_LE(device_slab_bytes(plan(84e9), large, 2), 84e9);
   EXPECT_EQ(plan(139e9).kept, Kept::apart);
   // So does a larger GPU of which others have the rest.
@@ -145,7 +145,7 @@ TEST(RankPlanning, PlanesAreKeptInTheGridWhereMemoryIsShort) {
   options.plan = "ranks=slabs(exchange=kernels,kept=apart)";
   EXPECT_EQ(plan(84e9).kept, Kept::apart);
   options.plan = "ranks=slabs(exchange=peer)";
-  EXPECT_EQ(plan(84e9).exchange, Exchange::peer);
+  EXPECT_EQ(plan(84e9).exchange, RankExchange::peer);
 }
 
 TEST(RankPlanning, KernelsOfUpToEightRanksFindPlanesInTheGrid) {

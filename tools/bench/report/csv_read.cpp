@@ -184,7 +184,7 @@ const ProblemResult* CsvRun::find(const std::string& token) const {
 
 CsvRun read_comparison_csv(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Failure(fmt::format("{}: cannot be read", path));
+  if (!file) throw cannot_read(path);
   const std::string whole{std::istreambuf_iterator<char>(file), {}};
   const auto records = records_of(whole);
   std::map<std::string, std::size_t> columns;

@@ -214,7 +214,7 @@ std::string progress_line(const ProblemResult& result, const tuner::Screen& scre
 void write_text_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text << std::flush;
-  if (!file) throw Failure(fmt::format("{}: cannot be written", path));
+  if (!file) throw cannot_write(path);
 }
 
 }  // namespace fourtune::tools

@@ -130,7 +130,7 @@ const char* name_of(Published method) {
 generator::Plan with_newer_parts(generator::Plan plan, Published method) {
   plan.window.beta = 0;
   nufft::Parameters with;
-  with.order = method == Published::gm ? nufft::Order::caller : nufft::Order::bins;
+  with.order = method == Published::gm ? nufft::RecordOrder::caller : nufft::RecordOrder::bins;
   with.bin = plan.gpu().points.spread_with.bin;
   with.cap = 1024;
   with.lanes = 1;

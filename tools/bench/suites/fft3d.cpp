@@ -70,7 +70,7 @@ Problem problem_of(const Sizes& n) {
 // output.
 std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
   fft::FftPlan plan = fft::parse_notation(corrected(paper));
-  plan.order = fft::Order::natural;
+  plan.order = fft::DigitOrder::natural;
   const std::size_t count = plan.kernels.size();
   for (std::size_t k = 0; k < count; ++k) {
     plan.kernels[k].with.to = (count - 1 - k) % 2 == 1 ? fft::Target::work : fft::Target::out;

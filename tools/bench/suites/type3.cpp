@@ -69,7 +69,7 @@ std::string paper_plan(const Problem& problem, int threads, const std::string& b
   points.spread = generator::nufft::Spread::points;
   points.interp = generator::nufft::Interpolate::points;
   for (auto* with : {&points.spread_with, &points.interp_with}) {
-    with->order = generator::nufft::Order::caller;
+    with->order = generator::nufft::RecordOrder::caller;
     with->lanes = 2;
   }
   return generator::to_text(plan, problem);

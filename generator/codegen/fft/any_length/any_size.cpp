@@ -420,10 +420,10 @@ AnySizePasses::Copy copy_of(const EmitOptions& options, bool input, bool by_prim
 AnySizePasses from_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;
-  apart.from = Order::natural;
+  apart.from = DigitOrder::natural;
   apart.input = dense(array_sizes(options, true));
   apart.output = as_layout(array_strides(options, false));
-  AnySizePasses out{separate_passes(apart), apart, copy_of(options, true, options.from == Order::primes)};
+  AnySizePasses out{separate_passes(apart), apart, copy_of(options, true, options.from == DigitOrder::primes)};
   out.copy->bytes = array_bytes(apart, true);
   return out;
 }
@@ -432,7 +432,7 @@ AnySizePasses from_copy(const EmitOptions& options) {
 AnySizePasses to_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;
-  apart.order = Order::natural;
+  apart.order = DigitOrder::natural;
   apart.input = as_layout(array_strides(options, true));
   apart.output = dense(array_sizes(options, false));
   AnySizePasses out{separate_passes(apart), apart, copy_of(options, false, true)};
@@ -453,8 +453,8 @@ bool moves_in_place(const EmitOptions& options) {
 
 AnySizePasses any_size_passes(const EmitOptions& options) {
   const bool codelets = all_codelets(options);
-  if (options.order == Order::primes && !codelets) return to_copy(options);
-  if ((options.from == Order::primes && !codelets) || moves_in_place(options)) return from_copy(options);
+  if (options.order == DigitOrder::primes && !codelets) return to_copy(options);
+  if ((options.from == DigitOrder::primes && !codelets) || moves_in_place(options)) return from_copy(options);
   return {separate_passes(options), options, std::nullopt};
 }
 

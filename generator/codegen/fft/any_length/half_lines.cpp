@@ -50,7 +50,7 @@ bool unfolds_apart(const EmitOptions& options) {
 }
 
 bool takes_half_lines(const EmitOptions& options) {
-  const bool natural = options.order == Order::natural && options.from == Order::natural;
+  const bool natural = options.order == DigitOrder::natural && options.from == DigitOrder::natural;
   if (options.type == FftType::c2c || options.n[0] % 2 != 0 || !natural || has_hooks(options.hooks[0])) return false;
   if (!has_codelets(options.n[0])) return true;
   // An r2c of one kernel gains 1.05 to 1.6 times from 512 values on (H200). Where it makes its half spectrum apart,

@@ -40,7 +40,7 @@ std::int64_t most_line(const EmitOptions& options) {
 
 // A kernel whose tiles are whole lines, or whose values stay in their places, may write the array that it reads.
 bool keeps_tiles(const FftPlan& plan, const Kernel& kernel) {
-  if (plan.order == Order::primes) return true;
+  if (plan.order == DigitOrder::primes) return true;
   return kernel.subs.front().n == kernel.subs.front().count * kernel.subs.front().radix &&
          kernel.subs.back().stride == 1;
 }
@@ -124,7 +124,7 @@ std::int64_t neighbours_on_line(std::int64_t wanted, std::int64_t most, const st
 // they lie above, and each prime factor is a run, the last one transformed first: so the mirrored plan may carry as
 // many.
 std::vector<std::int64_t> runs_on_line(const FftPlan& plan, std::int64_t done, std::int64_t to_come) {
-  if (plan.order != Order::primes) return {done, to_come};
+  if (plan.order != DigitOrder::primes) return {done, to_come};
   std::vector<std::int64_t> primes = prime_factors(done);  // ascending, as the radices transform them
   primes.push_back(to_come);
   std::reverse(primes.begin(), primes.end());
@@ -178,7 +178,7 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
   const std::int64_t run = run_of(options);
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
   const std::int64_t most = d == 0 ? most_line(options) : most_strided;
-  const bool by_primes = plan.order == Order::primes;
+  const bool by_primes = plan.order == DigitOrder::primes;
   const std::int64_t longest = n <= most ? most : 512;
   auto groups =
       by_primes ? ascending_kernels_of(ascending_radices_of(n), longest) : kernels_of(radices_up_to_16(n), longest);
@@ -325,7 +325,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     }
     set_threads(w, line, one, values);
     set_exchange(w, line, one, values);
-    w.store = plan.order == Order::primes ? Store::place : Store::sorted;
+    w.store = plan.order == DigitOrder::primes ? Store::place : Store::sorted;
     w.to = Target::out;
     plan.kernels.push_back(kernel);
   }
@@ -362,8 +362,8 @@ void join_short(FftPlan& plan, const EmitOptions& options) {
 FftPlan empty_plan(const EmitOptions& options) {
   FftPlan plan;
   // The kernels for an input by prime factors are the mirrored ones of an output.
-  const bool by_primes = options.from == Order::primes || options.order == Order::primes;
-  plan.order = by_primes ? Order::primes : Order::natural;
+  const bool by_primes = options.from == DigitOrder::primes || options.order == DigitOrder::primes;
+  plan.order = by_primes ? DigitOrder::primes : DigitOrder::natural;
   plan.precision = options.precision;
   plan.place = options.in_place ? Place::in : Place::out;
   return plan;
@@ -371,7 +371,7 @@ FftPlan empty_plan(const EmitOptions& options) {
 
 // The finished plan in the order that the options ask for.
 FftPlan directed(const FftPlan& plan, const EmitOptions& options) {
-  return options.from == Order::primes ? mirrored(plan) : plan;
+  return options.from == DigitOrder::primes ? mirrored(plan) : plan;
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ constexpr std::int64_t values_of_block = 2048;  // that small transforms fill to
 constexpr std::int64_t most_bytes = 64 * 1024;  // of one transform
 
 bool arrays_are_dense(const EmitOptions& options) {
-  bool dense = !options.input && !options.output && !options.last_first && options.order == Order::natural &&
-               options.from == Order::natural;
+  bool dense = !options.input && !options.output && !options.last_first && options.order == DigitOrder::natural &&
+               options.from == DigitOrder::natural;
   for (const DimensionHooks& hook : options.hooks)
     dense = dense && !hook.input && !hook.output && hook.input_factors.empty() && hook.output_factors.empty() &&
             hook.input_turns.empty() && hook.output_turns.empty();
@@ -44,7 +44,7 @@ std::optional<FftPlan> whole_plan(const EmitOptions& options) {
   std::reverse(dims.begin(), dims.end());
   if (dims.size() > 2) std::swap(dims[dims.size() - 2], dims.back());
   FftPlan plan;
-  plan.order = Order::natural, plan.precision = options.precision;
+  plan.order = DigitOrder::natural, plan.precision = options.precision;
   plan.place = options.in_place ? Place::in : Place::out;
   Kernel kernel;
   std::vector<int> all;

@@ -18,10 +18,10 @@ namespace {
 std::string dimension_text(const FftPlan* plan, const EmitOptions& options, int d) {
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
   std::vector<std::int64_t> radix, stride;
-  if (options.order == Order::primes || (plan && plan->order == Order::primes)) {
+  if (options.order == DigitOrder::primes || (plan && plan->order == DigitOrder::primes)) {
     radix = prime_factors(n);
     for (std::int64_t left = n; const std::int64_t p : radix) stride.push_back(left /= p);
-  } else if (plan && plan->order != Order::natural) {
+  } else if (plan && plan->order != DigitOrder::natural) {
     stride = layout(*plan, static_cast<int>(plan->kernels.size()))[static_cast<std::size_t>(d)];
     for (const Kernel& kernel : plan->kernels)
       for (const SubFft& sub : kernel.subs)
@@ -61,7 +61,7 @@ std::string standalone(const GpuProgram& program, const std::string& title, cons
   bool plain = options.type == FftType::c2c && !options.input && !options.output;
   for (const auto& hook : options.hooks)
     plain = plain && !hook.input && !hook.output && hook.input_factors.empty() && hook.output_factors.empty();
-  if (options.from == Order::primes || (plan && plan->from == Order::primes))
+  if (options.from == DigitOrder::primes || (plan && plan->from == DigitOrder::primes))
     throw Error(Status::unsupported, "a standalone program has its input in natural order");
   if (!plain) throw Error(Status::unsupported, "a standalone program does dense complex transforms without hooks");
   std::string text = fmt::format("// {}\n// nvcc -O3 -arch=sm_XX this.cu && ./a.out\n\n", title);

@@ -42,7 +42,7 @@ struct EmitOptions {
   bool last_first = false;  // plain plans start with the last dimension, not with x
   double scale = 1;
   // Orders of the input and the output that plain plans give: natural or primes, one of them at most.
-  Order from = Order::natural, order = Order::natural;
+  DigitOrder from = DigitOrder::natural, order = DigitOrder::natural;
   // Element strides of x, y, z, w and the distance of the batch (as in ArrayLayout); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;
   std::array<DimensionHooks, most_dimensions> hooks;

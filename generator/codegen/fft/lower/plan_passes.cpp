@@ -25,7 +25,7 @@ PassPlanner::PassPlanner(const FftPlan& plan, const EmitOptions& options) : plan
 }
 
 void PassPlanner::check_orders() {
-  if (plan_.from != Order::primes && plan_.order != Order::primes) return;
+  if (plan_.from != DigitOrder::primes && plan_.order != DigitOrder::primes) return;
   bool plain = options_.type == FftType::c2c;
   for (const DimensionHooks& hooks : options_.hooks)
     plain = plain && !hooks.input && !hooks.output && hooks.input_factors.empty() && hooks.output_factors.empty() &&
@@ -93,9 +93,9 @@ PlannedPass PassPlanner::pass(int k) {
   spec.twiddles = w.twiddle == TwiddleForm::table      ? Twiddles::powers
                   : w.twiddle == TwiddleForm::computed ? Twiddles::computed
                                                        : Twiddles::fast;
-  const auto coalesced = [&](Coalesce side, Order order) {
+  const auto coalesced = [&](Coalesce side, DigitOrder order) {
     if (w.coalesce == side || w.coalesce == Coalesce::both) return PassSpec::Coalesced::always;
-    const bool may = order == Order::primes && w.exchange == Exchange::shared && w.cluster == 1;
+    const bool may = order == DigitOrder::primes && w.exchange == Exchange::shared && w.cluster == 1;
     return may ? PassSpec::Coalesced::where_held : PassSpec::Coalesced::no;
   };
   spec.coalesced_load = coalesced(Coalesce::load, plan_.from);

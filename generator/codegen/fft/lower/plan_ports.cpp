@@ -70,7 +70,7 @@ void PassPlanner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, 
         continue;
       }
       if (!hook) pruning.kind = Pruning::Kind::head, pruning.kept = axis.n / 2 + 1;  // r2c
-      if (!load && plan_.order != Order::natural) refuse("rule order: a truncated output needs order=natural");
+      if (!load && plan_.order != DigitOrder::natural) refuse("rule order: a truncated output needs order=natural");
       port.prunings.push_back(pruning);
     }
   }

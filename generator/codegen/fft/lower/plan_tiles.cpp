@@ -20,7 +20,7 @@ std::vector<CarriedDigits> PassPlanner::passive_runs(const Line& axis, int k, co
     const Digit& digit = axis.digits[i];
     if (digit.kernel == k)
       active = true;
-    else if (digit.kernel > k && plan_.from == Order::primes)
+    else if (digit.kernel > k && plan_.from == DigitOrder::primes)
       // Its value is still a digit of the input, whose primes lie the other way round.
       for (std::int64_t low = 1; const std::int64_t p : prime_factors(digit.radix)) {
         const std::int64_t place = digit.radix / (low * p);
@@ -75,8 +75,8 @@ void PassPlanner::add_parts(PassSpec& spec, std::vector<AxisPart>& parts, const 
 
 void PassPlanner::add_digit(PassSpec& spec, std::vector<AxisPart>& parts, const std::string& name, std::int64_t radix,
                             const AxisPart& part, const SplitStride& in, const SplitStride& out) {
-  const bool from = plan_.from == Order::primes;
-  if (!from && plan_.order != Order::primes) return add_parts(spec, parts, name, radix, true, part, in, out);
+  const bool from = plan_.from == DigitOrder::primes;
+  if (!from && plan_.order != DigitOrder::primes) return add_parts(spec, parts, name, radix, true, part, in, out);
   for (std::int64_t low = 1, number = 1; const std::int64_t p : prime_factors(radix)) {
     const std::int64_t reversed = radix / (low * p);
     AxisPart one = part;

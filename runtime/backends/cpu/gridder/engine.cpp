@@ -13,7 +13,8 @@ std::int64_t Workspace<T>::bytes() const {
 }
 
 template <class T>
-void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const {
+void GridderEngine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work,
+                            PointBlock<T>& block) const {
   const RecordForm& form = points.form();
   const std::uint32_t* records = nullptr;
   switch (points.order()) {
@@ -39,8 +40,8 @@ void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& w
 }
 
 template <class T>
-void Engine<T>::look_ahead(std::int64_t position, int distance, const std::complex<T>* values,
-                           PointBlock<T>& block) const {
+void GridderEngine<T>::look_ahead(std::int64_t position, int distance, const std::complex<T>* values,
+                                  PointBlock<T>& block) const {
   position += distance;
   const bool far = distance != 0 && points.order() != PointOrder::raw;  // raw points' values are read in order
   const std::int64_t left = far ? points.size() - position : 0;
@@ -55,7 +56,7 @@ void Engine<T>::look_ahead(std::int64_t position, int distance, const std::compl
 }
 
 template <class T>
-void Engine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const {
+void GridderEngine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const {
   const auto origin = tiling.origin(tile);
   std::size_t r = 0;
   for (int z = 0; z < tiling.padded[2]; ++z) {
@@ -67,7 +68,7 @@ void Engine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspac
 }
 
 template <class T>
-void Engine<T>::bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const {
+void GridderEngine<T>::bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const {
   first = 0;
   last = tiling.bins - 1;
   if (points.order() != PointOrder::permuted) return;
@@ -83,7 +84,7 @@ void Engine<T>::bin_range(std::int64_t begin, std::int64_t end, int& first, int&
 
 template struct Workspace<float>;
 template struct Workspace<double>;
-template struct Engine<float>;
-template struct Engine<double>;
+template struct GridderEngine<float>;
+template struct GridderEngine<double>;
 
 }  // namespace fourtune::runtime::cpu

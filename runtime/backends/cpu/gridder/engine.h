@@ -63,11 +63,11 @@ inline constexpr TilePrices kSpreadTile{0.2, 2.5}, kInterpTile{0.3, 2};
 
 // The data on which a family works.
 template <class T>
-struct Engine {
+struct GridderEngine {
   GridderSpec spec;
   Tiling tiling;
   WeightTables<T> tables;
-  Kernels<T> kernels;
+  GridderKernels<T> kernels;
   PointStore<T> points;
   int fraction = 24;                                   // fraction bits of a record's positions
   bool raw = false;                                    // points are in PointOrder::raw
@@ -158,39 +158,39 @@ struct Batch {
 
 // Spreads into private padded subgrids, added by colour or, with locks, as they become ready (spread_subgrid.cpp).
 template <class T>
-void spread_subgrid(Engine<T>& engine, TileLocks* locks, const Batch<T>& batch);
+void spread_subgrid(GridderEngine<T>& engine, TileLocks* locks, const Batch<T>& batch);
 // Spreads directly to the fine grid: with atomic additions, or one tile colour after the other (spread_direct.cpp).
 template <class T>
-void spread_atomic(Engine<T>& engine, const Batch<T>& batch);
+void spread_atomic(GridderEngine<T>& engine, const Batch<T>& batch);
 template <class T>
-void spread_coloured(Engine<T>& engine, const Batch<T>& batch);
+void spread_coloured(GridderEngine<T>& engine, const Batch<T>& batch);
 // Processes every transform of one block whose points lie in the tile at `origin`, directly to or from the fine grid,
 // with x windows at slot 0. For spreading, the calling thread must own the padded tile; for interpolation, there is
 // one origin per point.
 template <class T>
-void spread_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
+void spread_block(const GridderEngine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
                   const Batch<T>& batch);
 template <class T>
-void interpolate_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>* origins,
-                       const Batch<T>& batch);
+void interpolate_block(const GridderEngine<T>& engine, const PointBlock<T>& block,
+                       const std::array<std::int64_t, 3>* origins, const Batch<T>& batch);
 // Scattered points, of which tiles have too few for private copies, and raw ones (scattered.cpp); the grid has a halo.
 // Whether so many transforms can be spread so.
 template <class T>
-bool may_spread_scattered(Engine<T>& engine, std::int64_t count);
+bool may_spread_scattered(GridderEngine<T>& engine, std::int64_t count);
 template <class T>
-void spread_scattered(Engine<T>& engine, const Batch<T>& batch);  // zeroes the grids first
+void spread_scattered(GridderEngine<T>& engine, const Batch<T>& batch);  // zeroes the grids first
 template <class T>
-void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch);
+void interpolate_scattered(GridderEngine<T>& engine, const Batch<T>& batch);
 // Whether unsorted points of one dimension may be spread by threads into one grid each.
 template <class T>
-bool may_stay_raw(const Engine<T>& engine);
+bool may_stay_raw(const GridderEngine<T>& engine);
 // What their threads' grids take at most; points need not be set.
 template <class T>
-std::int64_t most_partial_bytes(const Engine<T>& engine);
+std::int64_t most_partial_bytes(const GridderEngine<T>& engine);
 // Interpolation families (interp.cpp).
 template <class T>
-void interpolate_tiles(Engine<T>& engine, const Batch<T>& batch);
+void interpolate_tiles(GridderEngine<T>& engine, const Batch<T>& batch);
 template <class T>
-void interpolate_direct(Engine<T>& engine, const Batch<T>& batch);
+void interpolate_direct(GridderEngine<T>& engine, const Batch<T>& batch);
 
 }  // namespace fourtune::runtime::cpu

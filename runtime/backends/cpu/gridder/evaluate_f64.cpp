@@ -15,7 +15,7 @@
 #if HWY_ONCE
 namespace fourtune::runtime::cpu {
 HWY_EXPORT(evaluate_kernels);
-void refine_evaluate(Kernels<double>& kernels, const Tiling& tiling) {
+void refine_evaluate(GridderKernels<double>& kernels, const Tiling& tiling) {
   HWY_DYNAMIC_DISPATCH(evaluate_kernels)(kernels, tiling);
 }
 }  // namespace fourtune::runtime::cpu

@@ -41,8 +41,7 @@ void check(const GridderSpec& spec) {
     }
   }
   if (g.stride[0] != 1) throw Error(Status::unsupported, "fine-grid rows must be contiguous (stride[0] == 1)");
-  const int most =
-      spec.window.kind == generator::WindowKind::gaussian ? generator::kMaxGaussianWidth : generator::kMaxWidth;
+  const int most = generator::widest(spec.window.kind);
   if (spec.window.width < generator::kMinWidth || spec.window.width > most) {
     throw Error(Status::unsupported, fmt::format("window width {}; {} to {} are allowed for this window",
                                                  spec.window.width, generator::kMinWidth, most));
@@ -75,17 +74,18 @@ class TiledGridder final : public Gridder<T> {
     interp_family_ = spec.interp.family;
     // Without groups of points there are no tiles to work on, so the families that need none take over.
     const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
-    if (!grouped && spread_family_ == SpreadFamily::subgrid) spread_family_ = SpreadFamily::atomic;
+    if (!grouped && spreader_of(spread_family_).private_tiles) spread_family_ = SpreadFamily::atomic;
     if (!grouped && interp_family_ == InterpFamily::tile) interp_family_ = InterpFamily::direct;
-    coloured_ = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list ||
-                (spread_family_ == SpreadFamily::subgrid && (spec.deterministic || spec.spread.add == AddRule::colour));
+    const generator::Spreader& spreader = spreader_of(spread_family_);
+    coloured_ =
+        spreader.coloured || (spreader.private_tiles && (spec.deterministic || spec.spread.add == AddRule::colour));
     check_sizes();
     e_.tables = make_weight_tables<T>(spec, e_.tiling);
     e_.fraction = position_bits<T>(spec);
     e_.kernels = select_kernels<T>(e_.tiling, e_.tables);
     if (coloured_) {
       colours_ = std::make_unique<TileColours>(e_.tiling);
-    } else if (spread_family_ == SpreadFamily::subgrid) {
+    } else if (spreader.private_tiles) {
       locks_ = std::make_unique<TileLocks>(e_.tiling);
     }
     family_now_ = spread_family_;
@@ -103,7 +103,7 @@ class TiledGridder final : public Gridder<T> {
     family_now_ = crowded ? SpreadFamily::subgrid : spread_family_;
     if (crowded && !coloured_ && !locks_) locks_ = std::make_unique<TileLocks>(e_.tiling);
     if (crowded) make_workspaces(1);
-    const bool by_tile = family_now_ == SpreadFamily::colour_index || family_now_ == SpreadFamily::colour_list;
+    const bool by_tile = spreader_of(family_now_).coloured;
     const std::int64_t cap = std::clamp<std::int64_t>(crowded ? kCrowdedCap : e_.spec.spread.cap, 1,
                                                       std::max<std::int64_t>(e_.spec.longest_sum, 1));
     const std::int64_t most = by_tile ? std::numeric_limits<std::int64_t>::max() : shared_cap(cap);
@@ -159,7 +159,7 @@ class TiledGridder final : public Gridder<T> {
         spread_coloured(e_, batch);
         break;
     }
-    for (auto& w : e_.workspaces) w.tile_is_zero = family_now_ == SpreadFamily::subgrid;
+    for (auto& w : e_.workspaces) w.tile_is_zero = spreader_of(family_now_).private_tiles;
     for (std::int64_t b = 0; b < count && e_.has_halo(); ++b)
       fold_halo(e_.spec.grid, e_.tiling.width - 1, e_.workers(), grids + b * grid_distance);
   }
@@ -221,7 +221,7 @@ class TiledGridder final : public Gridder<T> {
   // spread by private tiles, whose sums are short. Ranks would have to agree, so layers keep their family.
   bool is_crowded() const {
     const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
-    if (!grouped || spread_family_ == SpreadFamily::subgrid || has_layers()) return false;
+    if (!grouped || spreader_of(spread_family_).private_tiles || has_layers()) return false;
     const Tiling& t = e_.tiling;
     double usual = 100.0 * static_cast<double>(e_.points.size());
     for (int d = 0; d < t.dim; ++d)
@@ -243,7 +243,7 @@ class TiledGridder final : public Gridder<T> {
     e_.block_unit.clear();
     spreads_scattered_ = interpolates_scattered_ = order_ == PointOrder::raw;
     if (!e_.has_halo() || (order_ != PointOrder::permuted && order_ != PointOrder::indexed)) return;
-    if (family_now_ == SpreadFamily::subgrid && !coloured_) {
+    if (spreader_of(family_now_).private_tiles && !coloured_) {
       const double few = share_of_few(kSpreadTile);
       spreads_scattered_ = few >= 0.9 || (few >= 0.4 && most_in_a_tile() <= e_.spec.longest_sum);
     }
@@ -305,7 +305,7 @@ class TiledGridder final : public Gridder<T> {
       w.blocks.reserve(blocks);
       while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
       w.gathered.resize(kBlockPoints * kMaxRecordWords + kRecordSlack);
-      if (family_now_ != SpreadFamily::subgrid && interp_family_ != InterpFamily::tile) continue;
+      if (!spreader_of(family_now_).private_tiles && interp_family_ != InterpFamily::tile) continue;
       w.rows.resize(t.rows());
       w.tile.resize(2 * t.private_elements());
       if (!w.tile_is_zero) std::fill(w.tile.data(), w.tile.data() + w.tile.size(), T{0});
@@ -365,7 +365,7 @@ class TiledGridder final : public Gridder<T> {
     });
   }
 
-  Engine<T> e_;
+  GridderEngine<T> e_;
   PointOrder order_ = PointOrder::permuted;
   SpreadFamily spread_family_ = SpreadFamily::subgrid;  // of the plan
   SpreadFamily family_now_ = SpreadFamily::subgrid;     // for these points

@@ -19,7 +19,8 @@ void store_value(const Batch<T>& batch, std::int64_t b, std::int64_t i, std::com
 
 // Copies x-bins first .. last of the padded tile into the private layout. Cells beyond the tile have weight zero.
 template <class T>
-void copy_tile(const Engine<T>& e, std::int64_t tile, int first, int last, std::complex<T>* grid, Workspace<T>& work) {
+void copy_tile(const GridderEngine<T>& e, std::int64_t tile, int first, int last, std::complex<T>* grid,
+               Workspace<T>& work) {
   const Tiling& g = e.tiling;
   e.point_to_rows(tile, grid, work);
   const std::int64_t x0 = g.origin(tile)[0], rows = g.rows();
@@ -43,7 +44,7 @@ void copy_tile(const Engine<T>& e, std::int64_t tile, int first, int last, std::
 }
 
 template <class T>
-void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& work, const Batch<T>& batch) {
+void interpolate_unit(const GridderEngine<T>& e, const Subproblem& s, Workspace<T>& work, const Batch<T>& batch) {
   const std::int64_t kept = static_cast<std::int64_t>(work.blocks.size()) * kBlockPoints;
   const bool keep = batch.count > 1;
   for (std::int64_t begin = s.begin; begin < s.end;) {
@@ -84,7 +85,7 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
 
 // The version for the grid's edges: folds every index into the grid.
 template <class T>
-std::complex<T> interpolate_cells(const Engine<T>& e, const WeightBlock<T>& b, int j,
+std::complex<T> interpolate_cells(const GridderEngine<T>& e, const WeightBlock<T>& b, int j,
                                   const std::array<std::int64_t, 3>& origin, const std::complex<T>* grid) {
   const Tiling& g = e.tiling;
   const T* x = b.x.data() + std::int64_t{j} * 2 * g.slots;
@@ -113,8 +114,8 @@ std::complex<T> interpolate_cells(const Engine<T>& e, const WeightBlock<T>& b, i
 }  // namespace
 
 template <class T>
-void interpolate_block(const Engine<T>& e, const PointBlock<T>& block, const std::array<std::int64_t, 3>* origins,
-                       const Batch<T>& batch) {
+void interpolate_block(const GridderEngine<T>& e, const PointBlock<T>& block,
+                       const std::array<std::int64_t, 3>* origins, const Batch<T>& batch) {
   const int n = block.weights.n;
   std::int64_t element[kBlockPoints];
   alignas(kLine) std::complex<T> values[kBlockPoints];
@@ -131,7 +132,7 @@ void interpolate_block(const Engine<T>& e, const PointBlock<T>& block, const std
 }
 
 template <class T>
-void interpolate_tiles(Engine<T>& e, const Batch<T>& batch) {
+void interpolate_tiles(GridderEngine<T>& e, const Batch<T>& batch) {
   parallel_for(
       e.workers(), static_cast<std::int64_t>(e.interp_units.size()),
       [&](std::int64_t u, int worker) { interpolate_unit(e, e.interp_units[u], e.workspaces[worker], batch); }, 1,
@@ -139,7 +140,7 @@ void interpolate_tiles(Engine<T>& e, const Batch<T>& batch) {
 }
 
 template <class T>
-void interpolate_direct(Engine<T>& e, const Batch<T>& batch) {
+void interpolate_direct(GridderEngine<T>& e, const Batch<T>& batch) {
   const std::int64_t m = e.points.size();
   const bool grouped = e.points.order() == PointOrder::permuted || e.points.order() == PointOrder::indexed;
   const std::int64_t units =
@@ -164,13 +165,13 @@ void interpolate_direct(Engine<T>& e, const Batch<T>& batch) {
   parallel_for(e.workers(), units, one, 4, Handing::ascending);
 }
 
-template void interpolate_block<float>(const Engine<float>&, const PointBlock<float>&,
+template void interpolate_block<float>(const GridderEngine<float>&, const PointBlock<float>&,
                                        const std::array<std::int64_t, 3>*, const Batch<float>&);
-template void interpolate_block<double>(const Engine<double>&, const PointBlock<double>&,
+template void interpolate_block<double>(const GridderEngine<double>&, const PointBlock<double>&,
                                         const std::array<std::int64_t, 3>*, const Batch<double>&);
-template void interpolate_tiles<float>(Engine<float>&, const Batch<float>&);
-template void interpolate_tiles<double>(Engine<double>&, const Batch<double>&);
-template void interpolate_direct<float>(Engine<float>&, const Batch<float>&);
-template void interpolate_direct<double>(Engine<double>&, const Batch<double>&);
+template void interpolate_tiles<float>(GridderEngine<float>&, const Batch<float>&);
+template void interpolate_tiles<double>(GridderEngine<double>&, const Batch<double>&);
+template void interpolate_direct<float>(GridderEngine<float>&, const Batch<float>&);
+template void interpolate_direct<double>(GridderEngine<double>&, const Batch<double>&);
 
 }  // namespace fourtune::runtime::cpu

@@ -16,7 +16,7 @@
 #if HWY_ONCE
 namespace fourtune::runtime::cpu {
 HWY_EXPORT(interp_kernels);
-void refine_interpolate(Kernels<double>& kernels, const Tiling& tiling) {
+void refine_interpolate(GridderKernels<double>& kernels, const Tiling& tiling) {
   HWY_DYNAMIC_DISPATCH(interp_kernels)(kernels, tiling);
 }
 }  // namespace fourtune::runtime::cpu

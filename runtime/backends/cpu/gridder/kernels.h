@@ -15,7 +15,7 @@ namespace fourtune::runtime::cpu {
 
 // The period coordinate along one dimension, p = (x - centre - centre_low) * (factor + factor_low), and the grid to
 // which it is mapped.
-struct Axis {
+struct PeriodAxis {
   double centre = 0, factor = 0, factor_low = 0;
   std::int32_t fine = 1;
   int width = 2;
@@ -43,7 +43,7 @@ struct InnerOrder {
 struct Frame {
   Tiling tiling;
   InnerOrder inner;
-  std::array<Axis, 3> axes{};
+  std::array<PeriodAxis, 3> axes{};
   std::array<FixedAxis, 3> fixed_axes{};
   std::array<double, 3> inverse_tile{};
   // True when fixed point is exact enough for the record's positions of points up to kNearPeriods away, and tiles are
@@ -54,11 +54,11 @@ inline constexpr double kNearPeriods32 = 0x1p20, kNearPeriods64 = 2;
 inline constexpr double kIntegers = 0x1.8p52;  // adding it rounds to an integer, which is read from the mantissa
 
 // First cell and fraction of one coordinate, with error-free products; false when it is NaN, infinite or overflows.
-bool locate_one(float x, const Axis& axis, std::int64_t& cell, double& fraction);
-bool locate_one(double x, const Axis& axis, std::int64_t& cell, double& fraction);
+bool locate_one(float x, const PeriodAxis& axis, std::int64_t& cell, double& fraction);
+bool locate_one(double x, const PeriodAxis& axis, std::int64_t& cell, double& fraction);
 
 template <class T>
-struct Kernels {
+struct GridderKernels {
   const char* isa;
   // Computes keys and, unless form is null, records of n <= kChunk points; x are their coordinates, `first` is the
   // index of the first one. The result for a point depends on that point alone. Returns false when a coordinate is not
@@ -91,9 +91,9 @@ struct Kernels {
 
 // Selects kernels for this processor and width (special ones up to kMaxWidth, general beyond and for look-up windows).
 template <class T>
-Kernels<T> select_kernels(const Tiling& tiling, const WeightTables<T>& tables);
+GridderKernels<T> select_kernels(const Tiling& tiling, const WeightTables<T>& tables);
 // Plain C++ kernels for any width: the portable instruction set and the wide windows (portable.cpp).
 template <class T>
-Kernels<T> portable_kernels();
+GridderKernels<T> portable_kernels();
 
 }  // namespace fourtune::runtime::cpu

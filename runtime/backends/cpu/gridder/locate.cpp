@@ -40,7 +40,7 @@ struct Lanes {
   V64 centre, centre_low, factor, low, fine, odd, first, tile, tiles, inverse, half_inverse;
 
  private:
-  Lanes(const Axis& a, double tile_cells, double tile_count, double inverse_tile)
+  Lanes(const PeriodAxis& a, double tile_cells, double tile_count, double inverse_tile)
       : centre(set(a.centre)),
         centre_low(set(a.centre_low)),
         factor(set(a.factor)),
@@ -238,8 +238,8 @@ struct FixedLanes {
     return hn::IfThenElse(near_enough, folded(q), span);
   }
 
-  FixedLanes(double near_periods, const FixedAxis& a, const Axis& axis, std::int64_t cells, std::int64_t tile_count,
-             int fraction_bits)
+  FixedLanes(double near_periods, const FixedAxis& a, const PeriodAxis& axis, std::int64_t cells,
+             std::int64_t tile_count, int fraction_bits)
       : scale(hn::Set(D64(), a.scale)),
         scale_low(hn::Set(D64(), a.scale_low)),
         shift(hn::Set(D64(), a.shift)),
@@ -376,18 +376,18 @@ bool copy(const T* from, std::int64_t n, T* to) {
 
 // One turn folds a cell correctly only when the grid is at least as large as the window.
 template <class T>
-void locate_kernels(Kernels<T>& k, const Tiling& g) {
+void locate_kernels(GridderKernels<T>& k, const Tiling& g) {
   if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate<T>;
   k.copy = copy<T>;
   k.isa = HWY_TARGET == HWY_AVX2 ? "avx2" : HWY_TARGET == HWY_AVX3 ? "avx512" : hwy::TargetName(HWY_TARGET);
 }
 
-void locate_f32(Kernels<float>& k, const Tiling& g) { locate_kernels(k, g); }
-void locate_f64(Kernels<double>& k, const Tiling& g) { locate_kernels(k, g); }
+void locate_f32(GridderKernels<float>& k, const Tiling& g) { locate_kernels(k, g); }
+void locate_f64(GridderKernels<double>& k, const Tiling& g) { locate_kernels(k, g); }
 
 #else
-void locate_f32(Kernels<float>&, const Tiling&) {}
-void locate_f64(Kernels<double>&, const Tiling&) {}
+void locate_f32(GridderKernels<float>&, const Tiling&) {}
+void locate_f64(GridderKernels<double>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu
@@ -397,7 +397,7 @@ HWY_AFTER_NAMESPACE();
 namespace fourtune::runtime::cpu {
 HWY_EXPORT(locate_f32);
 HWY_EXPORT(locate_f64);
-void refine_locate(Kernels<float>& kernels, const Tiling& g) { HWY_DYNAMIC_DISPATCH(locate_f32)(kernels, g); }
-void refine_locate(Kernels<double>& kernels, const Tiling& g) { HWY_DYNAMIC_DISPATCH(locate_f64)(kernels, g); }
+void refine_locate(GridderKernels<float>& kernels, const Tiling& g) { HWY_DYNAMIC_DISPATCH(locate_f32)(kernels, g); }
+void refine_locate(GridderKernels<double>& kernels, const Tiling& g) { HWY_DYNAMIC_DISPATCH(locate_f64)(kernels, g); }
 }  // namespace fourtune::runtime::cpu
 #endif

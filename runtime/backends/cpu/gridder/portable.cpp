@@ -38,9 +38,9 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
     out.key[j] = static_cast<std::int32_t>(frame.inner.key(t, bin, inner[2]));
     if (form == nullptr) continue;
     std::uint64_t word[(kMaxRecordWords + 1) / 2] = {};
-    for (int p = 0; p < form->parts; ++p) {
-      const RecordForm::Part& part = form->part[p];
-      word[part.word] |= part.shift >= 0 ? field[part.field] << part.shift : field[part.field] >> -part.shift;
+    for (int p = 0; p < form->shift_count; ++p) {
+      const RecordForm::FieldShift& to = form->shifts[p];
+      word[to.word] |= to.shift >= 0 ? field[to.field] << to.shift : field[to.field] >> -to.shift;
     }
     for (int w = 0; 2 * w < form->words; ++w) out.word[w][j] = word[w];
   }
@@ -195,7 +195,7 @@ void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std:
 // while that is exact, so f keeps full relative precision for any number of cells. For very many turns the low part
 // contains whole turns too: then radians are folded as the exact numbers that they are, and other maps as well as
 // doubles allow.
-bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
+bool locate_one(double x, const PeriodAxis& a, std::int64_t& cell, double& fraction) {
   const double fine = a.fine;
   const double d = x - a.centre;
   const double seen = d - x;  // the part of -centre that d holds; Knuth's two-sum gives the error of the difference
@@ -222,17 +222,17 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
   return true;
 }
 
-bool locate_one(float x, const Axis& a, std::int64_t& cell, double& fraction) {
+bool locate_one(float x, const PeriodAxis& a, std::int64_t& cell, double& fraction) {
   return locate_one(double{x}, a, cell, fraction);
 }
 
 template <>
-Kernels<float> portable_kernels<float>() {
+GridderKernels<float> portable_kernels<float>() {
   return {"portable",         locate<float>,  copy<float>,     evaluate<float>,      spread<float>,
           interpolate<float>, add_bin<float>, copy_bin<float>, spread_points<float>, interpolate_points<float>};
 }
 template <>
-Kernels<double> portable_kernels<double>() {
+GridderKernels<double> portable_kernels<double>() {
   return {"portable",          locate<double>,  copy<double>,     evaluate<double>,      spread<double>,
           interpolate<double>, add_bin<double>, copy_bin<double>, spread_points<double>, interpolate_points<double>};
 }

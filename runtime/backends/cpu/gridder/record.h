@@ -46,15 +46,15 @@ struct Field {
 };
 
 struct RecordForm {
-  struct Part {  // field `field` goes to 64-bit word `word`, shifted left (right when negative)
+  struct FieldShift {  // field `field` goes to 64-bit word `word`, shifted left (right when negative)
     int field, word, shift;
   };
   int dim = 1;
   int words = 2;               // 32-bit words
   int fraction = 24;           // bits of f
   std::array<Field, 4> field;  // 0 .. dim-1: positions; 3: index (no bits when records are in the caller's order)
-  std::array<Part, 8> part{};
-  int parts = 0;
+  std::array<FieldShift, 8> shifts{};
+  int shift_count = 0;
 
   int cell(const std::uint32_t* record, int d) const { return static_cast<int>(field[d].of(record) >> fraction); }
   std::int64_t index(const std::uint32_t* record) const { return static_cast<std::int64_t>(field[3].of(record)); }
@@ -75,7 +75,7 @@ inline RecordForm make_record_form(const Tiling& tiling, int fraction, std::int6
     form.field[f] = {length, bits};
     for (int at = bits; at < bits + length; at = (at / 64 + 1) * 64) {
       const int word = at / 64;
-      form.part[form.parts++] = {f, word, at == bits ? bits % 64 : bits - at};
+      form.shifts[form.shift_count++] = {f, word, at == bits ? bits % 64 : bits - at};
     }
     bits += length;
   };

@@ -63,18 +63,18 @@ void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std:
   }
 }
 
-void rows_f32(Kernels<float>& k) {
+void rows_f32(GridderKernels<float>& k) {
   k.add_bin = add_bin<float>;
   k.copy_bin = copy_bin<float>;
 }
-void rows_f64(Kernels<double>& k) {
+void rows_f64(GridderKernels<double>& k) {
   k.add_bin = add_bin<double>;
   k.copy_bin = copy_bin<double>;
 }
 
 #else
-void rows_f32(Kernels<float>&) {}
-void rows_f64(Kernels<double>&) {}
+void rows_f32(GridderKernels<float>&) {}
+void rows_f64(GridderKernels<double>&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu
@@ -84,7 +84,7 @@ HWY_AFTER_NAMESPACE();
 namespace fourtune::runtime::cpu {
 HWY_EXPORT(rows_f32);
 HWY_EXPORT(rows_f64);
-void refine_rows(Kernels<float>& kernels) { HWY_DYNAMIC_DISPATCH(rows_f32)(kernels); }
-void refine_rows(Kernels<double>& kernels) { HWY_DYNAMIC_DISPATCH(rows_f64)(kernels); }
+void refine_rows(GridderKernels<float>& kernels) { HWY_DYNAMIC_DISPATCH(rows_f32)(kernels); }
+void refine_rows(GridderKernels<double>& kernels) { HWY_DYNAMIC_DISPATCH(rows_f64)(kernels); }
 }  // namespace fourtune::runtime::cpu
 #endif

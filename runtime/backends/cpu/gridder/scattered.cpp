@@ -24,7 +24,7 @@ constexpr std::int64_t kFarGridBytes = std::int64_t{1}
 template <class T>
 class Scattered {
  public:
-  Scattered(Engine<T>& engine, const Batch<T>& batch) : e_(engine), batch_(batch) {
+  Scattered(GridderEngine<T>& engine, const Batch<T>& batch) : e_(engine), batch_(batch) {
     tiling_.tile[0] = kMaxTile;  // no thread owns tiles: rows may be accessed by whole lines
   }
 
@@ -67,7 +67,7 @@ class Scattered {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(std::complex<T>));
     return apart_elements(parts_of(e_.workers())) * kBytes <= kPartialBytes;
   }
-  static std::int64_t partial_bytes(const Engine<T>& e, std::int64_t workers) {
+  static std::int64_t partial_bytes(const GridderEngine<T>& e, std::int64_t workers) {
     return (workers - 1) * e.spec.grid.elements * static_cast<std::int64_t>(sizeof(std::complex<T>));
   }
 
@@ -101,7 +101,7 @@ class Scattered {
   // One thread's blocks. Sorted points follow the layers (rows in 2D, planes in 3D) of the grid, so parts meet in a few
   // layers only: the blocks before `direct` reach layers of the part before, and go to a band of layers apart, which is
   // added to the grid when all are done. Unsorted points have a band of all layers.
-  struct Part {
+  struct ThreadPart {
     Share blocks;
     std::int64_t direct;  // blocks from here on go straight to the grid
     Share own;            // layers that this part clears, in which its direct blocks and those of no other end
@@ -125,12 +125,12 @@ class Scattered {
     return {e_.tiling.position(first->tile)[d] * side,
             std::min(layers(), (e_.tiling.position(last->tile)[d] + 1) * side + e_.tiling.width - 1)};
   }
-  std::vector<Part> parts_of(std::int64_t count) const {
-    std::vector<Part> parts;
+  std::vector<ThreadPart> parts_of(std::int64_t count) const {
+    std::vector<ThreadPart> parts;
     std::int64_t taken = 0;  // layers that the parts so far reach
     for (std::int64_t p = 0; p < count; ++p) {
       const Share mine = share_of(blocks(), p, count);
-      Part part{mine, mine.begin, {taken, layers()}, {0, 0}, nullptr};
+      ThreadPart part{mine, mine.begin, {taken, layers()}, {0, 0}, nullptr};
       if (mine.begin < mine.end) {
         while (part.direct < mine.end && reach(part.direct).begin < taken) ++part.direct;
         if (part.direct > mine.begin) part.band = {reach(mine.begin).begin, reach(part.direct - 1).end};
@@ -142,24 +142,24 @@ class Scattered {
     return parts;
   }
 
-  std::int64_t apart_elements(const std::vector<Part>& parts) const {
+  std::int64_t apart_elements(const std::vector<ThreadPart>& parts) const {
     std::int64_t sum = 0;
-    for (const Part& part : parts) sum += (part.band.end - part.band.begin) * layer_elements();
+    for (const ThreadPart& part : parts) sum += (part.band.end - part.band.begin) * layer_elements();
     return sum;
   }
 
   void spread_in_parts() {
     const std::int64_t layer = layer_elements();
-    std::vector<Part> parts = parts_of(e_.workers());
+    std::vector<ThreadPart> parts = parts_of(e_.workers());
     e_.partial.resize(apart_elements(parts));
     std::int64_t apart = 0;
-    for (Part& part : parts) {
+    for (ThreadPart& part : parts) {
       part.apart = e_.partial.data() + apart;
       apart += (part.band.end - part.band.begin) * layer;
     }
     const auto count = static_cast<std::int64_t>(parts.size());
     parallel_for(e_.workers(), count, [&](std::int64_t p, int worker) {
-      const Part& part = parts[p];
+      const ThreadPart& part = parts[p];
       const std::int64_t end = p + 1 == count ? e_.spec.grid.elements : part.own.end * layer;
       clear_elements(batch_.grids + part.own.begin * layer, end - part.own.begin * layer);
       clear_elements(part.apart, (part.band.end - part.band.begin) * layer);
@@ -169,7 +169,7 @@ class Scattered {
     });
     parallel_for(e_.workers(), count, [&](std::int64_t share) {
       const Share mine = share_of(layers(), share, count);
-      for (const Part& part : parts) {
+      for (const ThreadPart& part : parts) {
         const std::int64_t begin = std::max(mine.begin, part.band.begin), end = std::min(mine.end, part.band.end);
         T* const to = reinterpret_cast<T*>(batch_.grids + begin * layer);
         const T* const from = reinterpret_cast<const T*>(part.apart + (begin - part.band.begin) * layer);
@@ -270,7 +270,7 @@ class Scattered {
          });
   }
 
-  Engine<T>& e_;
+  GridderEngine<T>& e_;
   const Batch<T>& batch_;
   Tiling tiling_ = e_.tiling;
 };
@@ -278,38 +278,38 @@ class Scattered {
 }  // namespace
 
 template <class T>
-bool may_spread_scattered(Engine<T>& engine, std::int64_t count) {
+bool may_spread_scattered(GridderEngine<T>& engine, std::int64_t count) {
   if (engine.points.order() == PointOrder::raw) return true;
   return !engine.block_unit.empty() && (count >= engine.workers() || Scattered<T>(engine, {}).may_share());
 }
 template <class T>
-bool may_stay_raw(const Engine<T>& engine) {
+bool may_stay_raw(const GridderEngine<T>& engine) {
   const int threads = team_size(engine.spec.threads);
   return threads <= kFewThreads || Scattered<T>::partial_bytes(engine, threads) <= kPartialBytes;
 }
 template <class T>
-std::int64_t most_partial_bytes(const Engine<T>& engine) {
+std::int64_t most_partial_bytes(const GridderEngine<T>& engine) {
   const std::int64_t all = Scattered<T>::partial_bytes(engine, team_size(engine.spec.threads));
   return !engine.has_halo() ? 0 : engine.raw ? all : std::min(kPartialBytes, all);
 }
 template <class T>
-void spread_scattered(Engine<T>& engine, const Batch<T>& batch) {
+void spread_scattered(GridderEngine<T>& engine, const Batch<T>& batch) {
   Scattered<T>(engine, batch).spread();
 }
 template <class T>
-void interpolate_scattered(Engine<T>& engine, const Batch<T>& batch) {
+void interpolate_scattered(GridderEngine<T>& engine, const Batch<T>& batch) {
   Scattered<T>(engine, batch).interpolate();
 }
 
-template bool may_spread_scattered<float>(Engine<float>&, std::int64_t);
-template bool may_spread_scattered<double>(Engine<double>&, std::int64_t);
-template bool may_stay_raw<float>(const Engine<float>&);
-template bool may_stay_raw<double>(const Engine<double>&);
-template std::int64_t most_partial_bytes<float>(const Engine<float>&);
-template std::int64_t most_partial_bytes<double>(const Engine<double>&);
-template void spread_scattered<float>(Engine<float>&, const Batch<float>&);
-template void spread_scattered<double>(Engine<double>&, const Batch<double>&);
-template void interpolate_scattered<float>(Engine<float>&, const Batch<float>&);
-template void interpolate_scattered<double>(Engine<double>&, const Batch<double>&);
+template bool may_spread_scattered<float>(GridderEngine<float>&, std::int64_t);
+template bool may_spread_scattered<double>(GridderEngine<double>&, std::int64_t);
+template bool may_stay_raw<float>(const GridderEngine<float>&);
+template bool may_stay_raw<double>(const GridderEngine<double>&);
+template std::int64_t most_partial_bytes<float>(const GridderEngine<float>&);
+template std::int64_t most_partial_bytes<double>(const GridderEngine<double>&);
+template void spread_scattered<float>(GridderEngine<float>&, const Batch<float>&);
+template void spread_scattered<double>(GridderEngine<double>&, const Batch<double>&);
+template void interpolate_scattered<float>(GridderEngine<float>&, const Batch<float>&);
+template void interpolate_scattered<double>(GridderEngine<double>&, const Batch<double>&);
 
 }  // namespace fourtune::runtime::cpu

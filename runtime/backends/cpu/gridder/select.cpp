@@ -14,8 +14,8 @@
 namespace fourtune::runtime::cpu {
 
 template <class T>
-Kernels<T> select_kernels(const Tiling& tiling, const WeightTables<T>& tables) {
-  Kernels<T> k = portable_kernels<T>();
+GridderKernels<T> select_kernels(const Tiling& tiling, const WeightTables<T>& tables) {
+  GridderKernels<T> k = portable_kernels<T>();
   refine_locate(k, tiling);
   refine_rows(k);
   refine_spread(k, tiling);
@@ -23,8 +23,8 @@ Kernels<T> select_kernels(const Tiling& tiling, const WeightTables<T>& tables) {
   if (tables.table == 0) refine_evaluate(k, tiling);
   return k;
 }
-template Kernels<float> select_kernels<float>(const Tiling&, const WeightTables<float>&);
-template Kernels<double> select_kernels<double>(const Tiling&, const WeightTables<double>&);
+template GridderKernels<float> select_kernels<float>(const Tiling&, const WeightTables<float>&);
+template GridderKernels<double> select_kernels<double>(const Tiling&, const WeightTables<double>&);
 
 namespace {
 
@@ -48,7 +48,7 @@ void respect_widest_isa() {
 const char* kernel_isa() {
   static const char* const isa = [] {
     respect_widest_isa();
-    Kernels<float> k = portable_kernels<float>();
+    GridderKernels<float> k = portable_kernels<float>();
     refine_locate(k, Tiling{});
     return k.isa;
   }();

@@ -244,7 +244,7 @@ void evaluate(const WeightTables<T>& tables, const Tiling& g, const RecordForm& 
   if constexpr (Dim > 2) weights_across<T, W>(tables, u.z[2], n, block.z.data());
 }
 
-inline void evaluate_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+inline void evaluate_kernels(GridderKernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
@@ -253,7 +253,7 @@ inline void evaluate_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tili
 }
 
 #else
-inline void evaluate_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+inline void evaluate_kernels(GridderKernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu

@@ -132,7 +132,7 @@ void interpolate_points(const WeightBlock<T>& block, const Tiling& g, const T* H
 }
 
 #ifdef FOURTUNE_REAL
-inline void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+inline void interp_kernels(GridderKernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
@@ -148,7 +148,7 @@ inline void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling
 #endif  // FOURTUNE_REAL
 
 #elif defined(FOURTUNE_REAL)
-inline void interp_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+inline void interp_kernels(GridderKernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu

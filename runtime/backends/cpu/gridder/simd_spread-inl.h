@@ -138,7 +138,7 @@ void spread_points(const WeightBlock<T>& block, const Tiling& g, const std::comp
 }
 
 #ifdef FOURTUNE_REAL
-inline void spread_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+inline void spread_kernels(GridderKernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
@@ -155,7 +155,7 @@ inline void spread_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling
 #endif  // FOURTUNE_REAL
 
 #elif defined(FOURTUNE_REAL)
-inline void spread_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+inline void spread_kernels(GridderKernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu

@@ -125,7 +125,7 @@ void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool loca
 template <class T>
 void PointStore<T>::prepare_fixed(int d) {
   const Tiling& tiling = frame_.tiling;
-  const Axis& axis = frame_.axes[d];
+  const PeriodAxis& axis = frame_.axes[d];
   FixedAxis& fixed = frame_.fixed_axes[d];
   const int coarse_bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit in 51 bits
   fixed.tile_bits = std::bit_width(static_cast<unsigned>(tiling.tile[d] - 1));
@@ -348,7 +348,7 @@ void PointStore<T>::link() {
 }
 
 template <class T>
-void PointStore<T>::begin(std::int64_t m, const PointGrouping& grouping, const Kernels<T>& kernels) {
+void PointStore<T>::begin(std::int64_t m, const PointGrouping& grouping, const GridderKernels<T>& kernels) {
   if (m < 0)
     throw Error(Status::invalid_argument, fmt::format("{} points; the number of points must be at least 0", m));
   if (m >= std::int64_t{1} << 40) {
@@ -361,7 +361,7 @@ void PointStore<T>::begin(std::int64_t m, const PointGrouping& grouping, const K
 
 template <class T>
 void PointStore<T>::find_tiles(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
-                               const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels,
+                               const Tiling& tiling, const PointGrouping& grouping, const GridderKernels<T>& kernels,
                                std::int32_t* tile) {
   begin(m, grouping, kernels);
   prepare(map, tiling, false, grouping.fraction);
@@ -386,7 +386,7 @@ void PointStore<T>::find_tiles(std::int64_t m, const std::array<const T*, 3>& po
 
 template <class T>
 void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
-                        const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels) {
+                        const Tiling& tiling, const PointGrouping& grouping, const GridderKernels<T>& kernels) {
   const PointOrder order = grouping.order;
   begin(m, grouping, kernels);
   prepare(map, tiling, grouping.local, grouping.fraction);

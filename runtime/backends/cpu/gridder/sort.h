@@ -39,7 +39,7 @@ class PointStore {
   // grouping does not depend on that, nor on the number of threads. Throws Error{invalid_point} with the first bad
   // index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
-           const PointGrouping& grouping, const Kernels<T>& kernels);
+           const PointGrouping& grouping, const GridderKernels<T>& kernels);
 
   std::int64_t size() const { return m_; }
   PointOrder order() const { return order_; }
@@ -52,7 +52,7 @@ class PointStore {
   std::int64_t tile_of(std::int64_t point) const { return tile_of_[point]; }
   // Writes the tile in which set() puts each point, and keeps nothing. Throws as set() does.
   void find_tiles(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
-                  const PointGrouping& grouping, const Kernels<T>& kernels, std::int32_t* tile);
+                  const PointGrouping& grouping, const GridderKernels<T>& kernels, std::int32_t* tile);
   // Raw order: locates n <= kChunk points; chunk.word[0] are their records.
   void locate_raw(std::int64_t first, int n, Located& chunk) const {
     kernels_->locate(frame_, &form_, {coordinates_.data() + first, nullptr, nullptr}, first, n, chunk);
@@ -69,7 +69,7 @@ class PointStore {
  private:
   void prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction);
   void prepare_fixed(int d);
-  void begin(std::int64_t m, const PointGrouping& grouping, const Kernels<T>& kernels);
+  void begin(std::int64_t m, const PointGrouping& grouping, const GridderKernels<T>& kernels);
   bool locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records, Located& chunk) const;
   [[noreturn]] void refuse(const std::array<const T*, 3>& points, std::int64_t first);
   void write(const Located& chunk, int n, const std::int64_t* position);
@@ -105,7 +105,7 @@ class PointStore {
   PointOrder order_ = PointOrder::permuted;
   RecordForm form_;
   Frame frame_;
-  const Kernels<T>* kernels_ = nullptr;
+  const GridderKernels<T>* kernels_ = nullptr;
 
   Buffer<T> coordinates_;  // raw
   Buffer<std::uint32_t> records_;

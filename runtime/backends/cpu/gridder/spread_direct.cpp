@@ -22,7 +22,7 @@ struct AtomicAdd {
 
 // Adds cell by cell, with every index folded into the grid; also the interior version for atomic additions.
 template <class T, class Add>
-void spread_cells(const Engine<T>& e, const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin,
+void spread_cells(const GridderEngine<T>& e, const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin,
                   std::complex<T> s, std::complex<T>* grid) {
   const Tiling& g = e.tiling;
   const T* x = b.x.data() + std::int64_t{j} * 2 * g.slots;
@@ -52,7 +52,7 @@ std::complex<T> strength(const Batch<T>& batch, std::int64_t b, std::int64_t i) 
 }
 
 template <class T>
-void spread_list(const Engine<T>& e, std::int64_t tile, Workspace<T>& work, const Batch<T>& batch) {
+void spread_list(const GridderEngine<T>& e, std::int64_t tile, Workspace<T>& work, const Batch<T>& batch) {
   PointBlock<T>& block = work.blocks[0];
   const RecordForm& form = e.points.form();
   for (std::int64_t p = e.points.head(tile); p >= 0;) {
@@ -68,7 +68,7 @@ void spread_list(const Engine<T>& e, std::int64_t tile, Workspace<T>& work, cons
 
 // Adds every point directly to the grid, whatever its neighbours in memory are.
 template <class T, class Add>
-void spread_unordered(Engine<T>& e, const Batch<T>& batch, int threads) {
+void spread_unordered(GridderEngine<T>& e, const Batch<T>& batch, int threads) {
   const std::int64_t m = e.points.size();
   const bool grouped = e.points.order() == PointOrder::permuted || e.points.order() == PointOrder::indexed;
   const std::int64_t blocks =
@@ -95,7 +95,7 @@ void spread_unordered(Engine<T>& e, const Batch<T>& batch, int threads) {
 }  // namespace
 
 template <class T>
-void spread_block(const Engine<T>& e, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
+void spread_block(const GridderEngine<T>& e, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
                   const Batch<T>& batch) {
   const int n = block.weights.n;
   std::int64_t element[kBlockPoints];
@@ -113,7 +113,7 @@ void spread_block(const Engine<T>& e, const PointBlock<T>& block, const std::arr
 }
 
 template <class T>
-void spread_coloured(Engine<T>& e, const Batch<T>& batch) {
+void spread_coloured(GridderEngine<T>& e, const Batch<T>& batch) {
   const int colours = static_cast<int>(e.colour_start.size()) - 1;
   const auto one = [&](const Subproblem& s, Workspace<T>& work) {
     if (e.points.order() == PointOrder::listed) {
@@ -137,7 +137,7 @@ void spread_coloured(Engine<T>& e, const Batch<T>& batch) {
 }
 
 template <class T>
-void spread_atomic(Engine<T>& e, const Batch<T>& batch) {
+void spread_atomic(GridderEngine<T>& e, const Batch<T>& batch) {
   const int threads = e.spec.deterministic ? 1 : e.workers();
   if (threads == 1)
     spread_unordered<T, PlainAdd<T>>(e, batch, threads);
@@ -145,13 +145,13 @@ void spread_atomic(Engine<T>& e, const Batch<T>& batch) {
     spread_unordered<T, AtomicAdd<T>>(e, batch, threads);
 }
 
-template void spread_block<float>(const Engine<float>&, const PointBlock<float>&, const std::array<std::int64_t, 3>&,
-                                  const Batch<float>&);
-template void spread_block<double>(const Engine<double>&, const PointBlock<double>&, const std::array<std::int64_t, 3>&,
-                                   const Batch<double>&);
-template void spread_coloured<float>(Engine<float>&, const Batch<float>&);
-template void spread_coloured<double>(Engine<double>&, const Batch<double>&);
-template void spread_atomic<float>(Engine<float>&, const Batch<float>&);
-template void spread_atomic<double>(Engine<double>&, const Batch<double>&);
+template void spread_block<float>(const GridderEngine<float>&, const PointBlock<float>&,
+                                  const std::array<std::int64_t, 3>&, const Batch<float>&);
+template void spread_block<double>(const GridderEngine<double>&, const PointBlock<double>&,
+                                   const std::array<std::int64_t, 3>&, const Batch<double>&);
+template void spread_coloured<float>(GridderEngine<float>&, const Batch<float>&);
+template void spread_coloured<double>(GridderEngine<double>&, const Batch<double>&);
+template void spread_atomic<float>(GridderEngine<float>&, const Batch<float>&);
+template void spread_atomic<double>(GridderEngine<double>&, const Batch<double>&);
 
 }  // namespace fourtune::runtime::cpu

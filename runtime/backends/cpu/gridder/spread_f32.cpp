@@ -16,7 +16,7 @@
 #if HWY_ONCE
 namespace fourtune::runtime::cpu {
 HWY_EXPORT(spread_kernels);
-void refine_spread(Kernels<float>& kernels, const Tiling& tiling) {
+void refine_spread(GridderKernels<float>& kernels, const Tiling& tiling) {
   HWY_DYNAMIC_DISPATCH(spread_kernels)(kernels, tiling);
 }
 }  // namespace fourtune::runtime::cpu

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 class SubgridSpreader {
  public:
-  SubgridSpreader(Engine<T>& engine, TileLocks* locks, const Batch<T>& batch)
+  SubgridSpreader(GridderEngine<T>& engine, TileLocks* locks, const Batch<T>& batch)
       : e_(engine), g_(engine.tiling), locks_(locks), batch_(batch) {}
 
   void run() {
@@ -164,7 +164,7 @@ class SubgridSpreader {
   }
 
   static constexpr std::int64_t kRowsTogether = 48;
-  Engine<T>& e_;
+  GridderEngine<T>& e_;
   const Tiling& g_;
   TileLocks* locks_;
   const Batch<T>& batch_;
@@ -173,11 +173,11 @@ class SubgridSpreader {
 }  // namespace
 
 template <class T>
-void spread_subgrid(Engine<T>& engine, TileLocks* locks, const Batch<T>& batch) {
+void spread_subgrid(GridderEngine<T>& engine, TileLocks* locks, const Batch<T>& batch) {
   SubgridSpreader<T>(engine, locks, batch).run();
 }
 
-template void spread_subgrid<float>(Engine<float>&, TileLocks*, const Batch<float>&);
-template void spread_subgrid<double>(Engine<double>&, TileLocks*, const Batch<double>&);
+template void spread_subgrid<float>(GridderEngine<float>&, TileLocks*, const Batch<float>&);
+template void spread_subgrid<double>(GridderEngine<double>&, TileLocks*, const Batch<double>&);
 
 }  // namespace fourtune::runtime::cpu

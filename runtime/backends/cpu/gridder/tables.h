@@ -8,16 +8,16 @@
 namespace fourtune::runtime::cpu {
 
 // Each function replaces, in a set from portable_kernels(), what the best supported instruction set does better.
-void refine_locate(Kernels<float>& kernels, const Tiling& tiling);
-void refine_locate(Kernels<double>& kernels, const Tiling& tiling);
-void refine_evaluate(Kernels<float>& kernels, const Tiling& tiling);
-void refine_evaluate(Kernels<double>& kernels, const Tiling& tiling);
-void refine_spread(Kernels<float>& kernels, const Tiling& tiling);
-void refine_spread(Kernels<double>& kernels, const Tiling& tiling);
-void refine_interpolate(Kernels<float>& kernels, const Tiling& tiling);
-void refine_interpolate(Kernels<double>& kernels, const Tiling& tiling);
-void refine_rows(Kernels<float>& kernels);
-void refine_rows(Kernels<double>& kernels);
+void refine_locate(GridderKernels<float>& kernels, const Tiling& tiling);
+void refine_locate(GridderKernels<double>& kernels, const Tiling& tiling);
+void refine_evaluate(GridderKernels<float>& kernels, const Tiling& tiling);
+void refine_evaluate(GridderKernels<double>& kernels, const Tiling& tiling);
+void refine_spread(GridderKernels<float>& kernels, const Tiling& tiling);
+void refine_spread(GridderKernels<double>& kernels, const Tiling& tiling);
+void refine_interpolate(GridderKernels<float>& kernels, const Tiling& tiling);
+void refine_interpolate(GridderKernels<double>& kernels, const Tiling& tiling);
+void refine_rows(GridderKernels<float>& kernels);
+void refine_rows(GridderKernels<double>& kernels);
 
 // Calls f(integral_constant<int, W>) when the width is one of the specialised ones.
 template <class F, int W = 2>

@@ -40,12 +40,12 @@ std::int64_t staged_batch(std::int64_t batch, std::int64_t bytes_of_one) {
 }
 
 template <class T>
-class LibraryFft final : public FftRunner {
+class FftwRunner final : public FftRunner {
   using Value = std::complex<T>;
   using Api = Fftw<T>;
 
  public:
-  explicit LibraryFft(const FftOperation& op) : op_(op), spectrum_(spectrum_sizes(op)) {
+  explicit FftwRunner(const FftOperation& op) : op_(op), spectrum_(spectrum_sizes(op)) {
     conjugate_ = (op.type == FftType::r2c && op.sign > 0) || (op.type == FftType::c2r && op.sign < 0);
     weighted_ = conjugate_ || op.interior != 1;
     chunk_ = op.batch;
@@ -162,7 +162,7 @@ class LibraryFft final : public FftRunner {
 template <class T>
 std::unique_ptr<FftRunner> make_library_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_library_fft<T>);
-  return std::make_unique<LibraryFft<T>>(op);
+  return std::make_unique<FftwRunner<T>>(op);
 }
 
 template std::unique_ptr<FftRunner> make_library_fft<float>(const FftOperation&);

@@ -25,14 +25,14 @@ enum class Guard {
 // Move-only owner of `bytes` bytes, filled with a pattern that is NaN in both precisions. With Guard::behind the length
 // decides where the array begins, so the length must be a multiple of the element size. Only one end of an array is
 // guarded; use both kinds to watch both ends.
-class GuardedMemory {
+class GuardedArray {
  public:
-  GuardedMemory() = default;
+  GuardedArray() = default;
   // Throws Error{out_of_memory}. For zero bytes data() is not null and may not be touched at all.
-  GuardedMemory(std::size_t bytes, Guard guard);
-  GuardedMemory(GuardedMemory&& other) noexcept { *this = static_cast<GuardedMemory&&>(other); }
-  GuardedMemory& operator=(GuardedMemory&& other) noexcept;
-  ~GuardedMemory();
+  GuardedArray(std::size_t bytes, Guard guard);
+  GuardedArray(GuardedArray&& other) noexcept { *this = static_cast<GuardedArray&&>(other); }
+  GuardedArray& operator=(GuardedArray&& other) noexcept;
+  ~GuardedArray();
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
@@ -51,7 +51,7 @@ class GuardedMemory {
   std::size_t bytes_ = 0;
 };
 
-inline GuardedMemory::GuardedMemory(std::size_t bytes, Guard guard) : bytes_(bytes) {
+inline GuardedArray::GuardedArray(std::size_t bytes, Guard guard) : bytes_(bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t room = (bytes + page - 1) / page * page;
   mapped_ = room + 2 * page;
@@ -65,7 +65,7 @@ inline GuardedMemory::GuardedMemory(std::size_t bytes, Guard guard) : bytes_(byt
   if (room > 0) std::memset(map_ + page, static_cast<int>(kGuardPattern), room);
 }
 
-inline GuardedMemory& GuardedMemory::operator=(GuardedMemory&& other) noexcept {
+inline GuardedArray& GuardedArray::operator=(GuardedArray&& other) noexcept {
   std::swap(map_, other.map_);
   std::swap(mapped_, other.mapped_);
   std::swap(data_, other.data_);
@@ -73,11 +73,11 @@ inline GuardedMemory& GuardedMemory::operator=(GuardedMemory&& other) noexcept {
   return *this;
 }
 
-inline GuardedMemory::~GuardedMemory() {
+inline GuardedArray::~GuardedArray() {
   if (map_) munmap(map_, mapped_);
 }
 
-inline bool GuardedMemory::slack_intact() const {
+inline bool GuardedArray::slack_intact() const {
   if (!map_) return true;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::byte* first = map_ + page;
