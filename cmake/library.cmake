@@ -71,7 +71,8 @@ endforeach()
 list(JOIN FOURTUNE_STATIC_FLAGS " " FOURTUNE_STATIC_FLAGS)
 
 # Tuned plans that come with the library, which looks for them beside itself, here as in an installation.
-file(GLOB packs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/db/packs/*.pack)
+file(GLOB packs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/db/packs/*.pack
+     ${PROJECT_SOURCE_DIR}/db/packs/*.index)
 foreach(pack ${packs})
   get_filename_component(name ${pack} NAME)
   configure_file(${pack} ${PROJECT_BINARY_DIR}/share/fourtune/packs/${name} COPYONLY)

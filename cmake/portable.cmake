@@ -25,7 +25,7 @@ add_executable(fourtune_portable $<TARGET_OBJECTS:fourtune_cli>)
 fourtune_highway_inside(fourtune_portable)
 set_target_properties(fourtune_portable PROPERTIES OUTPUT_NAME fourtune-portable LINKER_LANGUAGE CXX)
 add_dependencies(fourtune_portable ${rooms})
-fourtune_link_optimised_first(fourtune_portable)
+fourtune_link_optimised_first(fourtune_portable RUNTIME)
 target_link_options(fourtune_portable PRIVATE -static-libgcc -static-libstdc++)
 target_link_libraries(fourtune_portable PRIVATE -Wl,--start-group ${files} ${FOURTUNE_ARCHIVES}
                                                 ${FOURTUNE_ARCHIVE_boost_context} -Wl,--end-group pthread

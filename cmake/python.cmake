@@ -14,7 +14,7 @@ if(FOURTUNE_PREBUILT)
                         "lib/libfourtune_jax.so or bin/fourtune is missing there; build the targets fourtune, "
                         "fourtune_jax and fourtune_cli first")
   endif()
-  file(GLOB packs ${CMAKE_CURRENT_LIST_DIR}/../db/packs/*.pack)
+  file(GLOB packs ${CMAKE_CURRENT_LIST_DIR}/../db/packs/*.pack ${CMAKE_CURRENT_LIST_DIR}/../db/packs/*.index)
   add_custom_target(fourtune_python)
 else()
   set(library $<TARGET_FILE:fourtune>)

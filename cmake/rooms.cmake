@@ -96,9 +96,14 @@ function(fourtune_room folder)
       string(APPEND room_KEY _plain)
     endif()
   elseif(folder MATCHES "^(base$|generator/)")
-    get_property(rooms GLOBAL PROPERTY FOURTUNE_OPTIMISED_ROOMS)
+    set(optimised FOURTUNE_OPTIMISED_ROOMS)
+  elseif(folder MATCHES "^(db|runtime|runtime/backends|runtime/backends/cpu.*)$")
+    set(optimised FOURTUNE_OPTIMISED_RUNTIME)
+  endif()
+  if(optimised)
+    get_property(rooms GLOBAL PROPERTY ${optimised})
     list(${first} rooms ${target})
-    set_property(GLOBAL PROPERTY FOURTUNE_OPTIMISED_ROOMS ${rooms})
+    set_property(GLOBAL PROPERTY ${optimised} ${rooms})
   endif()
   # Windows and backends are no readers, and counting would slow their loops down.
   if(FOURTUNE_FUZZER AND NOT folder MATCHES "^(generator/window|runtime/backends|tuner|tools)")
@@ -122,10 +127,15 @@ endfunction()
 
 # Of an inline function or a template that several objects contain, the linker takes the first one. In a program whose
 # objects are compiled without optimisation, the generator would then call the slow ones for its strings, lists and maps
-# (listing candidates takes 2.5 times as long). So the generator's objects come first here, before the program's. The
-# program must link the rooms as well.
+# (listing candidates takes 2.5 times as long). So the generator's objects come first here, before the program's; with
+# RUNTIME, so do those of transforms on the processor, whose inline functions would else lie all over the program's code
+# (0.7 MB more of it are mapped). The program must link the rooms as well.
 function(fourtune_link_optimised_first target)
   get_property(rooms GLOBAL PROPERTY FOURTUNE_OPTIMISED_ROOMS)
+  if("RUNTIME" IN_LIST ARGN)
+    get_property(more GLOBAL PROPERTY FOURTUNE_OPTIMISED_RUNTIME)
+    list(APPEND rooms ${more})
+  endif()
   if(TARGET fourtune_fmt)
     list(APPEND rooms fourtune_fmt)
   endif()

@@ -31,6 +31,14 @@ bool is_looked_at(const LookupEntry& entry, const Environment& here, Lookup::Who
   return whose == Lookup::Whose::ours ? !foreign : foreign && entry.verdict.environment.backend == here.backend;
 }
 
+// Whether it is worth opening the pack.
+bool may_have(const Pack& pack, const Near& near, const Environment& here, Lookup::Whose whose) {
+  return pack.may_have(near, [&](const Environment& measured) {
+    const bool foreign = freshness(measured, here) == Freshness::foreign;
+    return measured.backend == here.backend && foreign == (whose == Lookup::Whose::foreign);
+  });
+}
+
 // A plan of a pack as an entry. Ids are those of rows, so that runners-up, which are later rows, rank lower.
 LookupEntry entry_of(const Pack::Row& row, std::size_t layer) {
   LookupEntry entry;
@@ -85,11 +93,14 @@ Lookup Lookup::load(const fs::path& user, std::span<const PlanSource> others) {
   add_layer(user, [&](LayerReport& report) { add_database(user, OpenAs::shared, report, lookup.entries_, 0); });
   for (const PlanSource& source : others)
     add_layer(source.path, [&](LayerReport& report) {
-      if (source.bytes.empty() && !is_pack(source.path)) {
+      auto index = source.bytes.empty() ? index_beside(source.path) : std::nullopt;
+      if (!index && source.bytes.empty() && !is_pack(source.path)) {
         add_database(source.path, OpenAs::immutable, report, lookup.entries_, lookup.layers_.size());
         return;
       }
-      report.pack = source.bytes.empty() ? Pack::open(source.path) : Pack::of_bytes(source.bytes, source.path.string());
+      report.pack = index                  ? Pack::later(source.path, std::move(*index))
+                    : source.bytes.empty() ? Pack::open(source.path)
+                                           : Pack::of_bytes(source.bytes, source.path.string());
       report.usable = true;
       report.verdicts = report.pack->size();
     });
@@ -100,7 +111,8 @@ Lookup Lookup::load(const fs::path& user, std::span<const PlanSource> others) {
   return lookup;
 }
 
-FoundEntry Lookup::winner(std::string_view token, const Environment& here, const Accept& accept, Whose whose) const {
+FoundEntry Lookup::winner(std::string_view token, const Environment& here, const Accept& accept, Whose whose,
+                          const Near& near) const {
   FoundEntry best;
   std::optional<Rank> least;
   // `keep` makes a pointer of the entry if it is the best so far.
@@ -117,7 +129,7 @@ FoundEntry Lookup::winner(std::string_view token, const Environment& here, const
   for (auto entry = first; entry != entries_.end() && entry->verdict.problem == token; ++entry)
     consider(*entry, [&] { return borrowed(*entry); });
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    if (!layers_[layer].pack) continue;
+    if (!layers_[layer].pack || !may_have(*layers_[layer].pack, near, here, whose)) continue;
     std::size_t damaged = 0;
     for (const Pack::Row& row : layers_[layer].pack->plans_of(token, damaged)) {
       const FoundEntry entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
@@ -144,7 +156,7 @@ FoundEntry Lookup::nearest(const Environment& here, const Distance& distance, co
   };
   for (const LookupEntry& entry : entries_) consider(entry, [&] { return borrowed(entry); });
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    if (!layers_[layer].pack) continue;
+    if (!layers_[layer].pack || !may_have(*layers_[layer].pack, near, here, whose)) continue;
     layers_[layer].pack->visit_near(near.kin, near.size, near.reach, [&](const Pack::Row& row) {
       const FoundEntry entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
       consider(*entry, [&] { return FoundEntry(entry); });

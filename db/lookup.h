@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "db/pack.h"
+#include "db/pack_index.h"
 #include "db/records.h"
 
 namespace fourtune::db {
@@ -50,14 +51,6 @@ struct LayerReport {
   std::shared_ptr<const Pack> pack;  // null: a database
 };
 
-// Where in a pack the neighbours of a problem are: plans of this kin whose size differs by at most `reach`. The
-// distance of an entry is at least the difference in size.
-struct Near {
-  std::string kin;
-  double size = 0;
-  double reach = 0;
-};
-
 class Lookup {
  public:
   using Accept = std::function<bool(const LookupEntry&)>;      // for example: its validity covers the actual m
@@ -74,9 +67,9 @@ class Lookup {
   // The verdict to use for exactly this token, or null. Entries are ranked: first those that serve (freshness current
   // or serves), then candidates, then those of a kindred device, of which the one with the nearest traits goes first,
   // as among foreign ones; within these groups lower layer, then fresher, then later. Those that `accept` refuses are
-  // ignored.
+  // ignored. `near` says where packs have the token, to whom it is known: others are not opened.
   FoundEntry winner(std::string_view token, const Environment& here, const Accept& accept = {},
-                    Whose whose = Whose::ours) const;
+                    Whose whose = Whose::ours, const Near& near = {}) const;
   // The entry with the least finite distance among all tokens of databases and those of packs that are near, or null.
   // Entries of kindred devices come after all others; ties are resolved as in winner().
   FoundEntry nearest(const Environment& here, const Distance& distance, const Near& near = {},

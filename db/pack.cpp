@@ -232,13 +232,15 @@ std::optional<Pack::Impl::Checksums> Pack::Impl::intact_kernels() const {
   return checksums;
 }
 
-Pack::Pack(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Pack::Pack(std::unique_ptr<Impl> impl) : where_(impl->where), impl_(std::move(impl)) {}
+Pack::Pack(const std::filesystem::path& path, PackIndex index)
+    : index_(std::move(index)), path_(path), where_(path.string()) {}
 Pack::~Pack() {
   const std::lock_guard lock(mutex());
   impl_.reset();
 }
 
-std::shared_ptr<const Pack> Pack::open(const std::filesystem::path& path) {
+std::unique_ptr<Pack::Impl> Pack::open_file(const std::filesystem::path& path) {
   const std::string where = path.string();
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -248,13 +250,32 @@ std::shared_ptr<const Pack> Pack::open(const std::filesystem::path& path) {
   if (header.empty() && std::filesystem::file_size(path, error) > 0)
     refuse(StoreFault::unreadable, where, "cannot be read");
   if (!has_mark(header)) refuse(StoreFault::foreign, where, "is not a pack; `fourtune pack build` makes one");
-  const std::lock_guard lock(mutex());
   Database database = Database::open(real_path(path), OpenMode::immutable, 0);
   require_pack(database, where);
   const std::int64_t bytes = database.integer("PRAGMA page_count") * database.integer("PRAGMA page_size");
   if (bytes != static_cast<std::int64_t>(std::filesystem::file_size(path, error)))
     refuse(StoreFault::damaged, where, "is cut short or has something behind its end");
-  return std::shared_ptr<const Pack>(new Pack(std::make_unique<Impl>(std::move(database), where, path)));
+  return std::make_unique<Impl>(std::move(database), where, path);
+}
+
+std::shared_ptr<const Pack> Pack::open(const std::filesystem::path& path) {
+  const std::lock_guard lock(mutex());
+  return std::shared_ptr<const Pack>(new Pack(open_file(path)));
+}
+
+std::shared_ptr<const Pack> Pack::later(const std::filesystem::path& path, PackIndex index) {
+  return std::shared_ptr<const Pack>(new Pack(path, std::move(index)));
+}
+
+Pack::Impl* Pack::opened() const noexcept {
+  if (!impl_ && !tried_) {
+    tried_ = true;
+    try {
+      impl_ = open_file(path_);
+    } catch (...) {  // it was whole when its index was read
+    }
+  }
+  return impl_.get();
 }
 
 std::shared_ptr<const Pack> Pack::of_bytes(std::span<const std::byte> bytes, std::string name) {
@@ -268,22 +289,35 @@ std::shared_ptr<const Pack> Pack::of_bytes(std::span<const std::byte> bytes, std
   return std::shared_ptr<const Pack>(new Pack(std::make_unique<Impl>(std::move(database), std::move(name), "")));
 }
 
-const PackManifest& Pack::manifest() const noexcept { return impl_->manifest; }
-const std::string& Pack::where() const noexcept { return impl_->where; }
-std::size_t Pack::size() const noexcept { return count_of(impl_->rows, kPlanCount); }
-bool Pack::has_kernels() const noexcept { return count_of(impl_->rows, kKernelCount) > 0; }
+const std::string& Pack::name() const noexcept { return index_ ? index_->name : impl_->manifest.name; }
+const std::string& Pack::version() const noexcept { return index_ ? index_->version : impl_->manifest.version; }
+const PackManifest& Pack::manifest() const noexcept {
+  static const PackManifest& none = *new PackManifest;
+  const std::lock_guard lock(mutex());
+  const Impl* const impl = opened();
+  return impl ? impl->manifest : none;
+}
+const std::string& Pack::where() const noexcept { return where_; }
+std::size_t Pack::size() const noexcept { return index_ ? index_->plans : count_of(impl_->rows, kPlanCount); }
+bool Pack::has_kernels() const noexcept { return (index_ ? index_->kernels : count_of(impl_->rows, kKernelCount)) > 0; }
+
+bool Pack::may_have(const Near& near, const std::function<bool(const Environment&)>& is_ours) const {
+  return !index_ || index_->may_have(near, is_ours);
+}
 
 std::vector<Pack::Row> Pack::plans_of(std::string_view token, std::size_t& damaged) const {
   const std::lock_guard lock(mutex());
+  Impl* const impl = opened();
   std::vector<Row> found;
+  if (!impl) return found;
   constexpr std::size_t kMostRows = 10'000;
-  impl_->of_token.with(token_hash(token));
-  for (std::size_t i = 0; i < kMostRows && impl_->of_token.step(); ++i) {
-    auto plan = impl_->plan_at(impl_->of_token);
+  impl->of_token.with(token_hash(token));
+  for (std::size_t i = 0; i < kMostRows && impl->of_token.step(); ++i) {
+    auto plan = impl->plan_at(impl->of_token);
     if (!plan)
       ++damaged;
     else if (plan->verdict.problem == token)
-      found.push_back({impl_->of_token.integer(0), std::move(*plan)});
+      found.push_back({impl->of_token.integer(0), std::move(*plan)});
   }
   return found;
 }
@@ -291,8 +325,10 @@ std::vector<Pack::Row> Pack::plans_of(std::string_view token, std::size_t& damag
 void Pack::visit_near(std::string_view kin, double size, double reach,
                       const std::function<double(const Row&)>& visit) const {
   const std::lock_guard lock(mutex());
+  Impl* const impl = opened();
+  if (!impl) return;
   // The two directions in turn, the nearer one first.
-  std::array<Statement*, 2> sides{&impl_->larger.with(kin, size), &impl_->smaller.with(kin, size)};
+  std::array<Statement*, 2> sides{&impl->larger.with(kin, size), &impl->smaller.with(kin, size)};
   std::array<double, 2> away{};
   constexpr double kEnd = std::numeric_limits<double>::infinity();
   const auto advance = [&](std::size_t side) {
@@ -303,7 +339,7 @@ void Pack::visit_near(std::string_view kin, double size, double reach,
   for (int i = 0; i < kMostNeighbours; ++i) {
     const std::size_t side = away[1] < away[0];
     if (!(away[side] <= reach)) break;
-    if (auto plan = impl_->plan_at(*sides[side]))
+    if (auto plan = impl->plan_at(*sides[side]))
       reach = std::min(reach, visit({sides[side]->integer(0), std::move(*plan)}));
     advance(side);
   }
@@ -314,6 +350,7 @@ std::string Pack::why_kernels_not_trusted(std::span<const std::string> keys) con
   std::string signer;
   {
     const std::lock_guard lock(mutex());
+    if (!opened()) return "it can no longer be read";
     signer = impl_->signer(fault);
   }
   const bool is_named = !signer.empty() && std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
@@ -336,13 +373,15 @@ std::string Pack::why_kernels_not_trusted(std::span<const std::string> keys) con
 
 std::optional<StoredKernel> Pack::kernel(const std::string& digest) const try {
   const std::lock_guard lock(mutex());
-  Statement& row = impl_->of_digest.with(std::string_view(digest));
+  Impl* const impl = opened();
+  if (!impl) return std::nullopt;
+  Statement& row = impl->of_digest.with(std::string_view(digest));
   if (!row.step()) return std::nullopt;
-  if (impl_->signed_kernels) {
-    const auto known = impl_->signed_kernels->find(digest);
-    if (known == impl_->signed_kernels->end() || known->second != row.text(1, kMaxText)) return std::nullopt;
+  if (impl->signed_kernels) {
+    const auto known = impl->signed_kernels->find(digest);
+    if (known == impl->signed_kernels->end() || known->second != row.text(1, kMaxText)) return std::nullopt;
   }
-  return impl_->kernel_at(row, 0, digest);
+  return impl->kernel_at(row, 0, digest);
 } catch (const StoreError&) {
   return std::nullopt;
 }
@@ -350,20 +389,22 @@ std::optional<StoredKernel> Pack::kernel(const std::string& digest) const try {
 PackContents Pack::contents(std::size_t& damaged) const {
   const std::lock_guard lock(mutex());
   PackContents all;
-  all.manifest = impl_->manifest;
-  Statement plans = impl_->database.prepare(std::string(kPlanColumns) + "ORDER BY p.id");
+  Impl* const impl = opened();
+  if (!impl) return all;
+  all.manifest = impl->manifest;
+  Statement plans = impl->database.prepare(std::string(kPlanColumns) + "ORDER BY p.id");
   while (plans.step())
-    if (auto plan = impl_->plan_at(plans))
+    if (auto plan = impl->plan_at(plans))
       all.plans.push_back(std::move(*plan));
     else
       ++damaged;
-  Statement kernels = impl_->database.prepare(
+  Statement kernels = impl->database.prepare(
       "SELECT k.digest, k.entry, k.target, k.compiler, k.bytes, k.checksum, k.log, i.data FROM kernel k"
       " JOIN image i ON i.id = k.id ORDER BY k.id");
   while (kernels.step()) {
     PackKernel one{
         kernels.text(0, kMaxText), kernels.text(1, kMaxText), kernels.text(2, kMaxText), kernels.text(3, kMaxText), {}};
-    if (auto kernel = impl_->kernel_at(kernels, 4, one.digest)) {
+    if (auto kernel = impl->kernel_at(kernels, 4, one.digest)) {
       one.kernel = std::move(*kernel);
       all.kernels.push_back(std::move(one));
     } else {
@@ -375,7 +416,8 @@ PackContents Pack::contents(std::size_t& damaged) const {
 
 PackCheck Pack::check() const {
   PackCheck check;
-  const PackContents all = contents(check.damaged);
+  const PackContents all = contents(check.damaged);  // opens it
+  if (!impl_) return check;
   check.plans = all.plans.size();
   check.kernels = all.kernels.size();
   std::vector<std::int64_t> checksums;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "db/pack_contents.h"
+#include "db/pack_index.h"
 
 namespace fourtune::db {
 
@@ -41,13 +42,21 @@ class Pack {
   // `name` stands for them in messages.
   static std::shared_ptr<const Pack> open(const std::filesystem::path& path);
   static std::shared_ptr<const Pack> of_bytes(std::span<const std::byte> bytes, std::string name);
+  // A file that is opened when something is asked for that its index does not say. If it cannot be opened then, it has
+  // nothing.
+  static std::shared_ptr<const Pack> later(const std::filesystem::path& path, PackIndex index);
   Pack(const Pack&) = delete;
   Pack& operator=(const Pack&) = delete;
   ~Pack();
 
+  const std::string& name() const noexcept;
+  const std::string& version() const noexcept;
   const PackManifest& manifest() const noexcept;
   const std::string& where() const noexcept;  // path, or name of the bytes
   std::size_t size() const noexcept;          // number of plans, by the manifest
+
+  // Whether plans may be near, of a device for which is_ours(environment) too; always so without an index.
+  bool may_have(const Near& near, const std::function<bool(const Environment&)>& is_ours) const;
 
   struct Row {
     std::int64_t id = 0;  // of this plan in this pack
@@ -75,7 +84,16 @@ class Pack {
  private:
   struct Impl;
   explicit Pack(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  Pack(const std::filesystem::path& path, PackIndex index);
+  // Opens the file now, if that was not done; null if it cannot be opened. The caller holds the lock.
+  Impl* opened() const noexcept;
+  static std::unique_ptr<Impl> open_file(const std::filesystem::path& path);
+
+  const std::optional<PackIndex> index_;
+  const std::filesystem::path path_;  // of a pack with an index
+  const std::string where_;
+  mutable bool tried_ = false;
+  mutable std::unique_ptr<Impl> impl_;
 };
 
 // Whether the file says of itself that it is a pack; false for anything else, also for what cannot be read.

@@ -34,8 +34,7 @@ std::string shown(const std::string& stored) { return text::shown(stored, kLonge
 // How explanations call a database or a pack.
 std::string layer_name(const db::LayerReport& layer) {
   if (!layer.pack) return shown(layer.path.string());
-  const db::PackManifest& manifest = layer.pack->manifest();
-  return fmt::format("the pack {} {}", text::shown(manifest.name), text::shown(manifest.version));
+  return fmt::format("the pack {} {}", text::shown(layer.pack->name()), text::shown(layer.pack->version()));
 }
 std::string layer_place(const db::LayerReport& layer) {
   return layer.pack ? fmt::format("{} ({})", layer_name(layer), shown(layer.path.string())) : layer_name(layer);
@@ -117,7 +116,8 @@ class Resolver {
         if (!measured || !covers(candidate.verdict.validity, *measured, problem_, why)) return kInfinity;
         return distance_between(*measured, problem_);
       };
-      return lookup_.nearest(here_, distance, near(kCoveredReach), whose());
+      const bool exact_size = !(problem_.kind == Kind::nufft && problem_.type == 3);
+      return lookup_.nearest(here_, distance, near(problem_, exact_size ? kSameSize : kCoveredReach), whose());
     });
   }
 
@@ -128,7 +128,7 @@ class Resolver {
         const double d = measured ? distance_between(*measured, problem_) : kInfinity;
         return d <= kTooFar ? d : kInfinity;
       };
-      db::FoundEntry entry = lookup_.nearest(here_, distance, near(kTooFar));
+      db::FoundEntry entry = lookup_.nearest(here_, distance, near(problem_, kTooFar));
       if (entry) explain_outside(*entry);
       return entry;
     });
@@ -140,10 +140,10 @@ class Resolver {
   // of 2.
   static constexpr double kCoveredReach = 0.6001;
 
-  db::Near near(double reach) const {
-    const Neighbourhood here = neighbourhood_of(problem_);
-    const bool exact_size = reach == kCoveredReach && !(problem_.kind == Kind::nufft && problem_.type == 3);
-    return {here.kin, here.size, exact_size ? 1e-9 : reach};
+  static constexpr double kSameSize = 1e-9;
+  db::Near near(const Problem& problem, double reach) const {
+    const Neighbourhood here = neighbourhood_of(problem);
+    return {here.kin, here.size, reach, [&](const db::Environment& its) { return is_looked_at(its); }};
   }
 
   template <class Find>
@@ -160,9 +160,13 @@ class Resolver {
     return among_ == Among::foreign_ones ? db::Lookup::Whose::foreign : db::Lookup::Whose::ours;
   }
   bool is_looked_at(const db::LookupEntry& entry) const {
-    const bool kindred = among_ == Among::kindred_ones;
-    return kindred == is_kindred(entry) && (!kindred || is_near(entry.verdict.environment.traits)) &&
+    return is_looked_at(entry.verdict.environment) &&
            std::none_of(passed_over_.begin(), passed_over_.end(), [&](const auto& other) { return *other == entry; });
+  }
+  bool is_looked_at(const db::Environment& measured) const {
+    const bool kindred = among_ == Among::kindred_ones;
+    return kindred == (db::freshness(measured, here_) == db::Freshness::kindred) &&
+           (!kindred || is_near(measured.traits));
   }
   bool is_kindred(const db::LookupEntry& entry) const {
     return db::freshness(entry.verdict.environment, here_) == db::Freshness::kindred;
@@ -180,7 +184,8 @@ class Resolver {
   bool exact(Resolution& out, const Problem& problem) {
     return first_that_fits(Source::verdict, out, [&] {
       return lookup_.winner(
-          to_token(problem), here_, [&](const db::LookupEntry& entry) { return is_looked_at(entry); }, whose());
+          to_token(problem), here_, [&](const db::LookupEntry& entry) { return is_looked_at(entry); }, whose(),
+          near(problem, kSameSize));
     });
   }
 

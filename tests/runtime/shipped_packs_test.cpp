@@ -4,12 +4,16 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/known_devices.h"
 #include "db/lookup.h"
 #include "db/pack.h"
+#include "db/pack_index.h"
 #include "generator/candidates.h"
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
@@ -43,6 +47,56 @@ TEST(ShippedPacks, AreWholeAndOfThisPlanLanguage) {
       EXPECT_EQ(winner.environment.generator, environment_at_hand(cpu_traits()).generator)
           << "make the pack again (tools/make_pack)";
   }
+}
+
+TEST(ShippedPacks, HaveTheirIndices) {
+  for (const char* name : {"h100.pack", "h200.pack", "xeon.pack"}) {
+    std::ifstream in(kFolder / name, std::ios::binary), index(db::index_path(kFolder / name));
+    const std::string file{std::istreambuf_iterator<char>(in), {}}, text{std::istreambuf_iterator<char>(index), {}};
+    std::size_t damaged = 0;
+    const db::PackContents contents = db::Pack::open(kFolder / name)->contents(damaged);
+    EXPECT_EQ(text, db::index_text(contents, std::as_bytes(std::span(file))))
+        << "make it again: fourtune pack index db/packs/" << name;
+  }
+}
+
+// What a transform takes from packs is the same with their indices and without, on the devices that they are for, on
+// others like these and on one that takes nothing.
+TEST(ShippedPacks, IndicesHideNothing) {
+  const fs::path bare = fs::path(::testing::TempDir()) / "packs_without_indices";
+  fs::create_directories(bare);
+  std::vector<db::PlanSource> with, without;
+  std::vector<Problem> problems;
+  for (const char* name : {"h100.pack", "h200.pack", "xeon.pack"}) {
+    fs::copy_file(kFolder / name, bare / name, fs::copy_options::overwrite_existing);
+    with.push_back({kFolder / name, {}});
+    without.push_back({bare / name, {}});
+    const auto plans = plans_of(name);
+    for (std::size_t i = 0; i < plans.size(); i += 7) {
+      Problem problem = parse_problem(plans[i].verdict.problem);
+      problems.push_back(problem);
+      problem.n[0] += 40, problem.batch = 3;  // a neighbour
+      problems.push_back(problem);
+    }
+  }
+  DeviceTraits few = cpu_traits(), many = cpu_traits();
+  few.isa = many.isa = "avx512";
+  many.name = "another one", many.cores = 6;
+  many.l1_bytes = 48 << 10, many.l2_bytes = 2 << 20, many.l3_bytes = 300 << 20;
+  few.name = "a third one", few.cores = 1;
+  const db::Lookup indexed = db::Lookup::load({}, with), opened = db::Lookup::load({}, without);
+  int taken = 0;
+  for (const DeviceTraits& traits : {few, many, *generator::known_device("h100"), *generator::known_device("h200"),
+                                     *generator::known_device("a100")})
+    for (const Problem& problem : problems) {
+      const Resolution a = resolve(problem, traits, &indexed, ""), b = resolve(problem, traits, &opened, "");
+      EXPECT_EQ(generator::to_text(a.plan, problem), generator::to_text(b.plan, problem)) << a.explain << b.explain;
+      EXPECT_EQ(a.source, b.source) << a.explain << b.explain;
+      EXPECT_EQ(a.from, b.from);
+      taken += a.source != Source::model;
+    }
+  EXPECT_GT(taken, 50);
+  fs::remove_all(bare);
 }
 
 TEST(ShippedPacks, TheH200sPlansRunOnAnH200AsTheyAre) {

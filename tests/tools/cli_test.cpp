@@ -55,7 +55,7 @@ TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
   }
   EXPECT_EQ(top.out.find("worker"), std::string::npos) << "the worker is not for people";
   const Finished pack = run({"pack", "--help"});
-  for (const char* name : {"build", "show", "verify", "diff", "merge", "split", "prune", "embed", "keygen"}) {
+  for (const char* name : {"build", "show", "verify", "diff", "merge", "split", "prune", "index", "embed", "keygen"}) {
     EXPECT_NE(pack.out.find(name), std::string::npos) << name;
     const Finished help = run({"pack", name, "--help"});
     EXPECT_EQ(help.code, 0) << name;

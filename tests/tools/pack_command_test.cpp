@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "db/pack.h"
+#include "db/pack_index.h"
 #include "db/pack_writer.h"
 #include "db/signature.h"
 
@@ -87,6 +88,23 @@ TEST_F(PackCommand, TextsOfAPackSendNothingToTheTerminal) {
     for (const char letter : result.out + result.err)
       EXPECT_TRUE(letter == '\n' || static_cast<unsigned char>(letter) >= 0x20) << words[0];
   }
+}
+
+// ---- index
+TEST_F(PackCommand, AnIndexIsOfThePackBesideIt) {
+  make_a();
+  const Json written = json({"index", "a.pack"});
+  EXPECT_EQ(written["index"], "a.pack.index");
+  const auto index = db::index_beside(folder / "a.pack");
+  ASSERT_TRUE(index);
+  EXPECT_EQ(index->plans, 2u);
+  EXPECT_FALSE(index->places.empty());
+  done({"index", "a.pack"});  // again
+  fs::copy_file(folder / "a.pack", folder / "damaged.pack");
+  fs::copy_file(folder / "a.pack.index", folder / "damaged.pack.index");
+  sql("damaged.pack", "UPDATE plan SET winner_ns = winner_ns + 1 WHERE id = 1");
+  EXPECT_FALSE(db::index_beside(folder / "damaged.pack"));
+  expect_refused({"index", "none.pack"}, "no such pack", 2);
 }
 
 // ---- verify

@@ -16,6 +16,7 @@ void add_pack(CLI::App& app) {
   add_pack_merge(*pack);
   add_pack_split(*pack);
   add_pack_prune(*pack);
+  add_pack_index(*pack);
   add_pack_embed(*pack);
   add_pack_keygen(*pack);
   pack->footer(

@@ -102,7 +102,7 @@ std::vector<Finding> examine_packs() {
       continue;
     }
     const std::string name =
-        layer.pack ? fmt::format("{} {}", layer.pack->manifest().name, layer.pack->manifest().version) : "a database";
+        layer.pack ? fmt::format("{} {}", layer.pack->name(), layer.pack->version()) : "a database";
     findings.push_back(
         {"pack",
          State::ok,

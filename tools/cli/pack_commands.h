@@ -15,6 +15,7 @@ void add_pack_merge(CLI::App& pack);
 void add_pack_split(CLI::App& pack);
 void add_pack_prune(CLI::App& pack);
 void add_pack_embed(CLI::App& pack);
+void add_pack_index(CLI::App& pack);
 void add_pack_keygen(CLI::App& pack);
 
 }  // namespace fourtune::tools

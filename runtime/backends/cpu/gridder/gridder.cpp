@@ -89,7 +89,7 @@ class TiledGridder final : public Gridder<T> {
       locks_ = std::make_unique<TileLocks>(e_.tiling);
     }
     family_now_ = spread_family_;
-    make_workspaces(1);
+    make_workspaces(1);  // private tiles are made when they are first needed
   }
 
   void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
@@ -102,7 +102,6 @@ class TiledGridder final : public Gridder<T> {
     const bool crowded = is_crowded();
     family_now_ = crowded ? SpreadFamily::subgrid : spread_family_;
     if (crowded && !coloured_ && !locks_) locks_ = std::make_unique<TileLocks>(e_.tiling);
-    if (crowded) make_workspaces(1);
     const bool by_tile = spreader_of(family_now_).coloured;
     const std::int64_t cap = std::clamp<std::int64_t>(crowded ? kCrowdedCap : e_.spec.spread.cap, 1,
                                                       std::max<std::int64_t>(e_.spec.longest_sum, 1));
@@ -145,6 +144,7 @@ class TiledGridder final : public Gridder<T> {
       spread_scattered(e_, {const_cast<std::complex<T>*>(values), value_distance, factor, grids, grid_distance, count});
       return;
     }
+    if (spreader_of(family_now_).private_tiles) make_tiles(true);
     for (std::size_t u = 0; e_.turns != nullptr && u < e_.spread_units.size(); ++u) e_.turns[u].close();
     const Batch<T> batch{const_cast<std::complex<T>*>(values), value_distance, factor, grids, grid_distance, count};
     switch (family_now_) {
@@ -176,7 +176,7 @@ class TiledGridder final : public Gridder<T> {
     for (std::int64_t b = 0; b < count && e_.has_halo(); ++b)
       fill_halo(e_.spec.grid, e_.workers(), batch.grids + b * grid_distance);
     if (interp_family_ == InterpFamily::tile) {
-      for (auto& w : e_.workspaces) w.tile_is_zero = false;
+      make_tiles(false);
       interpolate_tiles(e_, batch);
     } else {
       interpolate_direct(e_, batch);
@@ -298,18 +298,21 @@ class TiledGridder final : public Gridder<T> {
   }
 
   void make_workspaces(std::int64_t count) {
-    const Tiling& t = e_.tiling;
     const auto blocks = static_cast<std::size_t>(weight_blocks(e_.points.size(), count));
     if (e_.workspaces.empty()) e_.workspaces = std::vector<Workspace<T>>(team_size(e_.spec.threads));
     for (auto& w : e_.workspaces) {
       w.blocks.reserve(blocks);
       while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
       w.gathered.resize(kBlockPoints * kMaxRecordWords + kRecordSlack);
-      if (!spreader_of(family_now_).private_tiles && interp_family_ != InterpFamily::tile) continue;
-      w.rows.resize(t.rows());
-      w.tile.resize(2 * t.private_elements());
-      if (!w.tile_is_zero) std::fill(w.tile.data(), w.tile.data() + w.tile.size(), T{0});
-      w.tile_is_zero = true;
+    }
+  }
+  // Spreading needs zeros in them.
+  void make_tiles(bool zero) {
+    for (auto& w : e_.workspaces) {
+      w.rows.resize(e_.tiling.rows());
+      w.tile.resize(2 * e_.tiling.private_elements());
+      if (zero && !w.tile_is_zero) std::fill(w.tile.data(), w.tile.data() + w.tile.size(), T{0});
+      w.tile_is_zero = zero;
     }
   }
 
