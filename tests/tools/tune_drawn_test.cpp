@@ -88,8 +88,9 @@ test::Finished run(const test::ScratchFolder& folder, std::vector<std::string> w
 
 TEST(TuneDrawn, TunesTheProcessorForEverythingAndGoesOn) {
   const test::ScratchFolder folder;
-  const std::vector<std::string> words{"--drawn", "nufft,fft", "--minutes", "0.22",     "--megabytes",
-                                       "0.6",     "--threads", "1",         "--format", "json"};
+  // CPU time: other load may neither leave a problem without a winner (exit code 75) nor decide which one wins.
+  const std::vector<std::string> words{"--drawn",   "nufft,fft", "--minutes",  "0.22",     "--megabytes", "0.6",
+                                       "--threads", "1",         "--cpu-time", "--format", "json"};
   const test::Finished first = run(folder, words);
   ASSERT_EQ(first.code, 0) << first.err;
   const Json problems = Json::parse(first.out);
@@ -108,7 +109,9 @@ TEST(TuneDrawn, TunesTheProcessorForEverythingAndGoesOn) {
   ASSERT_EQ(known.size(), 1u);
   EXPECT_EQ(known[0]["problem"], problems[0]["problem"]);
   EXPECT_TRUE(known[0]["tuned_before"].get<bool>());
-  EXPECT_GE(known[0]["reused"].get<int>(), 2);
+  // How many plans a second has time for depends on the machine. A plan that the budget cut off is tried again.
+  EXPECT_GE(known[0]["reused"].get<int>(), 1);
+  EXPECT_LE(known[0]["reused"].get<int>(), problems[0]["evaluations"].get<int>());
   EXPECT_NE(second.err.find("another --seed"), std::string::npos) << second.err;
 }
 

@@ -38,6 +38,7 @@ class ScriptedEvaluator : public Evaluator {
   std::vector<std::string> wrong_adjoints;
   bool gpu = false;  // a device on which searches test no adjoints
   std::vector<std::string> evaluated;
+  std::map<std::string, double> timeouts;  // of the evaluations, in seconds
   std::vector<std::vector<std::string>> finals_of;
 
   DeviceTraits traits() override {
@@ -48,6 +49,7 @@ class ScriptedEvaluator : public Evaluator {
   Spent load(const Problem&, std::uint64_t, const std::vector<std::string>&) override { return {}; }
   Evaluation evaluate(const EvaluationRequest& request) override {
     evaluated.push_back(request.plan);
+    timeouts[request.plan] = request.timeout_seconds;
     Evaluation result;
     result.error = 1e-15;
     if (request.adjoint) {
@@ -233,6 +235,18 @@ TEST_F(Finals, AnIncumbentThatIsWrongIsReplacedAndNeverServedAgain) {
   tune();
   EXPECT_FALSE(was_finalist(text(32)));
   EXPECT_EQ(served(), text(33));
+}
+
+// However little the budget is: the machine may be slow, and without this plan the problem has no winner.
+TEST_F(Finals, ThePlanThatWouldRunIsGivenTheTimeOfACandidate) {
+  SessionOptions options = fake_session({kToken}, 30, 33);
+  options.seconds = 0.01;
+  const ProblemReport report = run_session(options, store_, evaluator_).problems.at(0);
+  EXPECT_EQ(evaluator_.timeouts.at(text(30)), options.candidate_timeout);
+  EXPECT_EQ(report.served, text(30));
+  EXPECT_FALSE(report.winner.empty()) << report.note;
+  evaluator_.timeouts.erase(text(30));
+  for (const auto& [plan, seconds] : evaluator_.timeouts) EXPECT_LT(seconds, options.candidate_timeout) << plan;
 }
 
 TEST_F(Finals, OfABusyMachineLeaveTheIncumbent) {
