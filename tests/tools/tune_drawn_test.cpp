@@ -123,8 +123,11 @@ TEST(TuneDrawn, TunesTheEmulatedGpuAndTracesIt) {
   EXPECT_NE(finished.out.find("1 drawn problems, new to the database"), std::string::npos) << finished.out;
   const std::string trace = test::read_text(folder / "t.csv");
   EXPECT_EQ(trace.rfind("at,problem,step,plan,status,seconds,list,", 0), 0u) << trace;
-  for (const char* step : {",prepare,", ",untuned,emulated;", ",search,", ",finals,"})
+  for (const char* step : {",prepare,", ",untuned,emulated;", ",finals,"})
     EXPECT_NE(trace.find(step), std::string::npos) << step;
+  // Where compiling the untuned plan left more than the finals need of the six seconds, others are searched.
+  const auto finals = trace.rfind('\n', trace.find(",finals,"));
+  EXPECT_TRUE(trace.find(",search,") != std::string::npos || std::stod(trace.substr(finals + 1)) > 4.5) << trace;
 }
 
 TEST(TuneDrawn, TheToolThatShowsItsSpeedKillsACampaignAndFindsAllOfIt) {
