@@ -15,7 +15,8 @@ from ._library import environment_with_cuda_libraries
 
 
 def tune(problems: str | Sequence[str], seconds: float = 60.0, *, database: Any = None, backend: str = "cpu",
-         threads: int | None = None, progress: bool | Callable[[str], object] = True) -> list[dict[str, Any]]:
+         threads: int | None = None, cpu_time: bool = False,
+         progress: bool | Callable[[str], object] = True) -> list[dict[str, Any]]:
     """Measures plans for problems and keeps the winners in the tuning database, where transforms find them.
 
     Args:
@@ -25,6 +26,7 @@ def tune(problems: str | Sequence[str], seconds: float = 60.0, *, database: Any 
         database: file to keep measurements in; by default the user's.
         backend: "cpu" or "cuda".
         threads: most threads that a plan may use; None: all.
+        cpu_time: judge plans by the thread's CPU time, on a machine that has other work; threads must be 1.
         progress: True: show a line on stderr; a function: call it with each line; False: be silent.
 
     Returns one dictionary per problem, with "problem", "winner" (its plan), "seconds", "gain" and others. Transforms
@@ -43,6 +45,8 @@ def tune(problems: str | Sequence[str], seconds: float = 60.0, *, database: Any 
         command += ["--db", str(database)]
     if threads is not None:
         command += ["--threads", str(threads)]
+    if cpu_time:
+        command.append("--cpu-time")
     show = progress if callable(progress) else _on_one_line if progress else lambda line: None
     lines: list[str] = []
     pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -31,8 +31,7 @@ grep -Eq '"reused": *[1-9]' "$folder/again.txt" || fail "nothing was reused"
 "$fourtune" tune nufft:type=2,n=24x20x22,m=5000,prec=f32,tol=1e-4 --ranks 2 --seconds 300 \
   > "$folder/stop.txt" 2>&1 < /dev/null &
 session=$!
-for i in $(seq 200); do
-  grep -q "search" "$folder/stop.txt" && break
+while kill -0 $session 2> /dev/null && ! grep -q "search" "$folder/stop.txt"; do
   sleep 0.1
 done
 kill -INT $session

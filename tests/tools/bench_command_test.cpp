@@ -25,7 +25,7 @@ TEST(BenchCommand, ComparesWithAPeerAndWritesCsvAndPlot) {
   if (!has_program("gnuplot")) GTEST_SKIP() << "no gnuplot";
   const ScratchFolder folder;
   const Finished done =
-      bench({kSmall, "--peer", peer("v26"), "--csv", "bench.csv", "--plot", "bench.svg"}, folder.path());
+      bench({kSmall, "--cpu-time", "--peer", peer("v26"), "--csv", "bench.csv", "--plot", "bench.svg"}, folder.path());
   ASSERT_EQ(done.code, 0) << done.out << done.err;
   EXPECT_TRUE(holds(done.out, "peer finufft-fftw: FINUFFT 2.6.0-dev")) << done.out;
   EXPECT_TRUE(holds(done.out, "untuned, nufft type 1 2D")) << done.out;
@@ -60,7 +60,7 @@ TEST(BenchCommand, OutputsThatCannotBeWrittenAreRefusedBeforeItMeasures) {
 }
 
 TEST(BenchCommand, WrongPeerLosesAndOursDoesNotFail) {
-  const Finished done = bench({kSmall, "--peer", peer("wrong_results"), "--no-memory"});
+  const Finished done = bench({kSmall, "--cpu-time", "--peer", peer("wrong_results"), "--no-memory"});
   ASSERT_EQ(done.code, 0) << done.out << done.err;
   EXPECT_TRUE(holds(done.out, "peer wrong")) << done.out;
 }

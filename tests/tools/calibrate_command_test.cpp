@@ -102,7 +102,7 @@ TEST_F(CalibrateCommand, TuneCalibratesFirstOnlyWhereThereIsMuchTimeAndNoFile) {
     std::vector<std::string> words{"tune", "fft:type=c2c,n=8,prec=f64", "--seconds", seconds, "--max-evaluations", "1"};
     words.insert(words.end(), more.begin(), more.end());
     const Finished result = run_with_folder(words);
-    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_TRUE(result.code == 0 || result.code == 75) << result.err;  // 75: too busy to judge, after all that
     return result.err;
   };
   EXPECT_EQ(tuned("2").find("calibrat"), std::string::npos);
@@ -153,10 +153,13 @@ TEST_F(CalibrateCommand, AFileStandsForADeviceThatIsNotHere) {
 
 TEST_F(CalibrateCommand, InterruptedItLeavesTheEarlierFile) {
   write_text(folder / "old.json", "earlier");
-  write_text(folder / "interrupt.sh", "'" + fourtune_program() +
-                                          "' calibrate -o old.json --seconds 600 2> err & pid=$!\n"
-                                          "sleep 2\n"  // it takes more than five seconds
-                                          "kill -INT $pid; wait $pid; code=$?; cat err >&2; exit $code\n");
+  write_text(folder / "interrupt.sh",
+             "'" + fourtune_program() +
+                 "' calibrate -o old.json --seconds 600 2> err & pid=$!\n"
+                 // It takes more than five seconds; now it catches the signal.
+                 "until grep -q fourtune /proc/$pid/comm && grep -q 'SigCgt:.*[2367abef]$' /proc/$pid/status; do "
+                 "kill -0 $pid || break; sleep 0.1; done\n"
+                 "kill -INT $pid; wait $pid; code=$?; cat err >&2; exit $code\n");
   const Finished result = run_program({"bash", "-m", "interrupt.sh"}, folder.path());
   if (result.code == 0) GTEST_SKIP() << "it was done before the signal came";
   EXPECT_EQ(result.code, 130) << result.err;

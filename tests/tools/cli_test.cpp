@@ -115,7 +115,7 @@ TEST_F(CommandLine, NumbersAreTakenUpToTheirLimitsAndNamedBeyond) {
 TEST_F(CommandLine, TimesMayHaveAUnit) {
   const std::string token = "fft:type=c2c,n=8,prec=f64";
   for (const char* time : {"0.3", "300ms", "0.3s", "0.005m", "0.005min", "1e-4h"})
-    EXPECT_EQ(run({"tune", token, "--quiet", "--seconds", time}).code, 0) << time;
+    EXPECT_EQ(tune({token, "--quiet", "--seconds", time}).code, 0) << time;
   expect_refused({"tune", token, "--seconds", "5 apples"},
                  "'5 apples' is not a time; one such as 5, 500ms, 5s, 2min or 1h");
   expect_refused({"tune", token, "--seconds", "-1s"}, "-1s is outside 0 to 1e+07 seconds");
@@ -274,7 +274,7 @@ TEST_F(CommandLine, RecordedPointsAreTunedAndFoundAgain) {
     }
 
   const std::string db = (folder / "own.db").string();
-  const Finished tuned = run({"tune", "--recorded", points.string(), "--seconds", "3", "--threads", "1", "--db", db});
+  const Finished tuned = tune({"--recorded", points.string(), "--seconds", "3", "--db", db});
   EXPECT_EQ(tuned.code, 0) << tuned.err;
   // The winner for the recorded points has priority, for a token of any class or none.
   for (const std::string& token : {app, app + ",points=radial", app + ",points=cluster"}) {
@@ -291,7 +291,7 @@ TEST_F(CommandLine, RecordedPointsAreTunedAndFoundAgain) {
   for (const auto& entry : std::filesystem::directory_iterator(points))
     if (entry.path().string().find("type_1") != std::string::npos && entry.path().extension() == ".npy")
       std::ofstream(entry.path(), std::ios::binary) << npy("<f8", "(2, 2)", {1, 2, 3, 0.5});
-  const Finished changed = run({"tune", "--recorded", points.string(), "--seconds", "2", "--threads", "1", "--db", db});
+  const Finished changed = tune({"--recorded", points.string(), "--seconds", "2", "--db", db});
   EXPECT_NE(changed.code, 0);
   EXPECT_NE((changed.out + changed.err).find("holds 2 points where the problem says 900"), std::string::npos)
       << changed.out << changed.err;
@@ -341,7 +341,7 @@ TEST_F(CommandLine, TunedPlansAreShownExplainedAndRun) {
   EXPECT_EQ(nothing.code, 0);
   EXPECT_NE(nothing.out.find("nothing tuned yet"), std::string::npos);
 
-  const Finished tuned = run({"tune", token, "--seconds", "2", "--threads", "1"});
+  const Finished tuned = tune({token, "--seconds", "2"});
   ASSERT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_NE(tuned.out.find(token), std::string::npos) << tuned.out;
   EXPECT_NE(tuned.err.find("left"), std::string::npos) << "progress in plain lines with an ETA:\n" << tuned.err;
@@ -371,8 +371,8 @@ TEST_F(CommandLine, TunedPlansAreShownExplainedAndRun) {
 
 TEST_F(CommandLine, RecordedSpacesHoldEveryCandidate) {
   const std::string spaces = (folder / "spaces").string();
-  const Finished result = run({"tune", "fft:type=c2c,n=16,prec=f64", "--seconds", "20", "--threads", "1", "--record",
-                               spaces, "--quiet", "--format", "csv"});
+  const Finished result =
+      tune({"fft:type=c2c,n=16,prec=f64", "--seconds", "0", "--record", spaces, "--quiet", "--format", "csv"});
   ASSERT_EQ(result.code, 0) << result.err;
   const std::string text = read_text(folder / "spaces/fft_type_c2c_n_16_prec_f64.jsonl");
   EXPECT_NE(text.find("fourtune_space"), std::string::npos);
@@ -388,17 +388,15 @@ TEST_F(CommandLine, InterruptedTuningKeepsWhatIsFinishedAndResumes) {
                              "kill -INT $pid; wait $pid; code=$?; cat err >&2; exit $code\n";
   write_text(folder / "interrupt.sh", script);
   // An asynchronous command of a non-interactive shell ignores SIGINT unless job control is on.
-  const auto start = std::chrono::steady_clock::now();
   const Finished result =
       run_program({"bash", "-m", "interrupt.sh"}, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}});
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(110)) << "it did not stop";
-  EXPECT_EQ(result.code, 130) << result.err;
+  EXPECT_EQ(result.code, 130) << "it went on to its end: " << result.err;
   EXPECT_NE(result.err.find("interrupted; everything finished is kept"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("\nhint: " + fourtune_program() + " tune " + token + " --seconds 120 --threads 1\n"),
             std::string::npos)
       << result.err;
 
-  const Finished again = run({"tune", token, "--seconds", "3", "--threads", "1", "--format", "json"});
+  const Finished again = tune({token, "--seconds", "3", "--format", "json"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.out.find(token), std::string::npos);
 }
@@ -421,14 +419,14 @@ TEST_F(CommandLine, WarmPreparesWhatItIsGivenAndNamesWhatFails) {
 
 TEST_F(CommandLine, APackMayStandInThePlaceOfTheUsersDatabase) {
   const std::string token = "fft:type=c2c,n=16,prec=f64";
-  ASSERT_EQ(run({"tune", token, "--seconds", "2", "--db", "tuned.db", "--quiet"}).code, 0);
+  ASSERT_EQ(tune({token, "--seconds", "2", "--db", "tuned.db", "--quiet"}).code, 0);
   ASSERT_EQ(run({"pack", "build", "tuned.pack", "--from", "tuned.db"}).code, 0);
   EXPECT_EQ(run_json({"explain", token, "--json", "--db", "tuned.pack"})["source"], "verdict");
   EXPECT_EQ(run({"run", token, "--db", "tuned.pack"}).code, 0);
   const Finished shown = run({"show", "--db", "tuned.pack"});
   EXPECT_EQ(shown.code, 2);
   EXPECT_NE(shown.err.find("fourtune pack show tuned.pack"), std::string::npos) << shown.err;
-  const Finished tuned = run({"tune", token, "--db", "tuned.pack"});
+  const Finished tuned = tune({token, "--db", "tuned.pack"});
   EXPECT_NE(tuned.code, 0) << "a pack is only read";
 }
 

@@ -18,6 +18,13 @@ class CommandLine : public testing::Test {
     words.insert(words.begin(), fourtune_program());
     return run_program(words, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "2"}});
   }
+  // Tunes on the processor by CPU time: other load neither leaves a problem without a winner (exit code 75) nor decides
+  // which one wins.
+  Finished tune(std::vector<std::string> words) {
+    words.insert(words.begin(), "tune");
+    words.insert(words.end(), {"--threads", "1", "--cpu-time"});
+    return run(words);
+  }
   // Expects a refusal as bad usage or input, with one line of error that contains `reason`.
   void expect_refused(const std::vector<std::string>& words, const std::string& reason, int code = 2) {
     expect_refusal(run(words), reason, code);

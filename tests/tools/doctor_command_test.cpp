@@ -62,7 +62,7 @@ TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
   const Json fresh = database("fresh.db");
   EXPECT_EQ(fresh["state"], "note") << fresh;
   EXPECT_NE(fresh["found"].get<std::string>().find("fresh.db (not there yet)"), std::string::npos) << fresh;
-  ASSERT_EQ(run({"tune", "fft:type=c2c,n=16,prec=f64", "--seconds", "0.3", "--db", "tuned.db"}).code, 0);
+  ASSERT_EQ(tune({"fft:type=c2c,n=16,prec=f64", "--seconds", "0.3", "--db", "tuned.db"}).code, 0);
   const Json tuned = database("tuned.db");
   EXPECT_EQ(tuned["state"], "ok") << tuned;
   EXPECT_NE(tuned["found"].get<std::string>().find("tuned.db (1 problem, 1 winner, writable)"), std::string::npos)

@@ -9,7 +9,7 @@ class ExchangeCommand : public CommandLine {};
 constexpr const char* kExchanged = "fft:type=c2c,n=24,prec=f64";
 
 TEST_F(ExchangeCommand, WhatIsImportedExportsToTheSameBytesAndServesNothing) {
-  ASSERT_EQ(run({"tune", kExchanged, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(tune({kExchanged, "--seconds", "1", "--quiet"}).code, 0);
   ASSERT_EQ(run({"export", "-o", "a.json"}).code, 0);
   const Finished done = run({"import", "a.json", "--db", "other.db"});
   EXPECT_EQ(done.code, 0) << done.err;
@@ -21,7 +21,7 @@ TEST_F(ExchangeCommand, WhatIsImportedExportsToTheSameBytesAndServesNothing) {
 }
 
 TEST_F(ExchangeCommand, ATuneGoesOnFromImportedMeasurementsAndChecksTheWinner) {
-  ASSERT_EQ(run({"tune", kExchanged, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(tune({kExchanged, "--seconds", "1", "--quiet"}).code, 0);
   ASSERT_EQ(run({"export", "-o", "a.json"}).code, 0);
   // Somebody claims that the slowest right plan is a thousand times as fast as the fastest.
   nlohmann::json document = nlohmann::json::parse(read_text(folder / "a.json"));
@@ -34,8 +34,8 @@ TEST_F(ExchangeCommand, ATuneGoesOnFromImportedMeasurementsAndChecksTheWinner) {
   for (auto& runtime : (*slowest)["times"]["runtimes"]) runtime = 1e-6;
   file("lie.json", document.dump());
   ASSERT_EQ(run({"import", "lie.json", "--db", "other.db"}).code, 0);
-  const nlohmann::json report = run_json(
-      {"tune", kExchanged, "--seconds", "2", "--threads", "1", "--quiet", "--db", "other.db", "--format", "json"});
+  const nlohmann::json report = run_json({"tune", kExchanged, "--seconds", "2", "--threads", "1", "--cpu-time",
+                                          "--quiet", "--db", "other.db", "--format", "json"});
   ASSERT_EQ(report.size(), 1u);
   EXPECT_GT(report[0]["reused"].get<int>(), 0);
   EXPECT_GT(report[0]["seconds"].get<double>(), 2e-9) << "the time is that of the finals, not the one claimed";
@@ -59,8 +59,8 @@ TEST_F(ExchangeCommand, TheSearchSpaceOfAGpuReadsBackAsAProblem) {
   EXPECT_GT(combinations.size(), 1u);
   for (const auto& one : combinations) EXPECT_EQ(one.size(), parameters.size());
   // Read back, it is the problem that it was made from, and makes the same text.
-  const nlohmann::json tuned =
-      run_json({"tune", "--problems", "space.json", "--seconds", "1", "--threads", "1", "--quiet", "--format", "json"});
+  const nlohmann::json tuned = run_json({"tune", "--problems", "space.json", "--seconds", "1", "--threads", "1",
+                                         "--cpu-time", "--quiet", "--format", "json"});
   EXPECT_EQ(tuned[0]["problem"], token);
   ASSERT_EQ(run({"export", tuned[0]["problem"], "--format", "t1", "--device", "h100", "-o", "again.json"}).code, 0);
   EXPECT_EQ(read_text(folder / "space.json"), read_text(folder / "again.json"));
@@ -76,7 +76,7 @@ TEST_F(ExchangeCommand, WhatIsNotRightIsRefused) {
   expect_refused({"import", "text.json"}, "text.json: no results in the format T4");
   expect_refused({"tune", "--problems", "text.json"}, "text.json: no tuning problem in the format T1");
   file("taken.json", "");
-  ASSERT_EQ(run({"tune", kExchanged, "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(tune({kExchanged, "--seconds", "1", "--quiet"}).code, 0);
   expect_refused({"export", "-o", "taken.json"}, "taken.json: exists");
 }
 

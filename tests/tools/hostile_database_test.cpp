@@ -114,7 +114,7 @@ TEST_F(HostileDatabase, AFileThatMayNotGrowIsAnErrorWithANameAndLosesNothing) {
   store(kRowsPlan);
   const std::string limited = "ulimit -f 192; exec '" + fourtune_program() +
                               "' tune fft:type=c2c,n=12,prec=f64 fft:type=c2c,n=20,prec=f64 "
-                              "fft:type=c2c,n=24,prec=f64 --seconds 0 --threads 1 --quiet";
+                              "fft:type=c2c,n=24,prec=f64 --seconds 0 --threads 1 --cpu-time --quiet";
   const Finished result =
       run_program({"/bin/bash", "-c", limited}, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}});
   EXPECT_EQ(result.code, 1) << result.err;
@@ -124,7 +124,8 @@ TEST_F(HostileDatabase, AFileThatMayNotGrowIsAnErrorWithANameAndLosesNothing) {
   EXPECT_FALSE(kept.damage().any());
   EXPECT_EQ(kept.runs(kSmallFft).size(), 1u);
   EXPECT_GT(kept.runs("fft:type=c2c,n=12,prec=f64").size(), 0u) << "what was measured before the limit";
-  const Finished again = run({"tune", "fft:type=c2c,n=12,prec=f64", "--seconds", "0", "--threads", "1", "--quiet"});
+  const Finished again =
+      run({"tune", "fft:type=c2c,n=12,prec=f64", "--seconds", "0", "--threads", "1", "--cpu-time", "--quiet"});
   EXPECT_EQ(again.code, 0) << again.err;
 }
 

@@ -38,9 +38,9 @@ class MakePack : public testing::Test {
 };
 
 TEST_F(MakePack, TunesListsAndDrawnProblemsAndKeepsTheWinners) {
-  const std::vector<std::string> words{"out.pack",   "--backend", "cpu",       "--threads", "1",
-                                       "--problems", "list.txt",  "--drawn",   "fft:3:1",   "--seconds",
-                                       "2",          "--",        "--licence", "CC0"};
+  const std::vector<std::string> words{"out.pack", "--backend", "cpu",     "--cpu-time", "--problems",
+                                       "list.txt", "--drawn",   "fft:3:1", "--seconds",  "2",
+                                       "--",       "--licence", "CC0"};
   const Finished first = make(words, {{"FOURTUNE_ISA", "portable"}});
   ASSERT_EQ(first.code, 0) << first.err;
   ASSERT_EQ(plans().size(), 3u) << first.out;

@@ -17,7 +17,7 @@ TEST_F(ObjectiveCommand, EnergyIsRefusedByNameWhereTheBackendHasNoSensors) {
 }
 
 TEST_F(ObjectiveCommand, ADeviceWithoutSensorsIsTunedAsBefore) {
-  ASSERT_EQ(run({"tune", kSmall, "--objective", "time", "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(tune({kSmall, "--objective", "time", "--seconds", "1", "--quiet"}).code, 0);
   const auto rows = run_json({"show", "--format", "json"});
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(rows[0]["objective"], "time");

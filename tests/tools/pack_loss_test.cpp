@@ -20,13 +20,13 @@ class PackLoss : public testing::Test {
   PackLoss() {
     std::ofstream(folder_ / "lent.txt") << "nufft:type=1,n=32x32,m=1000,prec=f32,tol=1e-3\n";
     const Finished made = run_program({tool("make_pack"), "lender.pack", "--fourtune", fourtune_program(), "--backend",
-                                       "cpu", "--threads", "1", "--problems", "lent.txt", "--seconds", "2"},
+                                       "cpu", "--cpu-time", "--problems", "lent.txt", "--seconds", "2"},
                                       folder_);
     EXPECT_EQ(made.code, 0) << made.err;
   }
   Finished loss(std::vector<std::string> words) {
-    words.insert(words.begin(),
-                 {tool("pack_loss"), "lender.pack", "--fourtune", fourtune_program(), "--backend", "cpu"});
+    words.insert(words.begin(), {tool("pack_loss"), "lender.pack", "--fourtune", fourtune_program(), "--backend", "cpu",
+                                 "--cpu-time"});
     return run_program(words, folder_);
   }
   static std::string tool(const char* name) { return std::string(FOURTUNE_SOURCE_DIR "/tools/") + name; }

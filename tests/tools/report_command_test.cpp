@@ -7,7 +7,7 @@ namespace {
 class ReportCommand : public CommandLine {};
 
 TEST_F(ReportCommand, WritesAPageOfWhatWasTuned) {
-  ASSERT_EQ(run({"tune", "fft:type=c2c,n=24,prec=f64", "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(tune({"fft:type=c2c,n=24,prec=f64", "--seconds", "1", "--quiet"}).code, 0);
   const Finished done = run({"report", "-o", "own.html"});
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.out.find("own.html: 1 problem\n"), std::string::npos) << done.out;
@@ -27,7 +27,7 @@ TEST_F(ReportCommand, WritesAPageOfWhatWasTuned) {
 
 // With gnuplot they are drawings, without it the scripts that draw them.
 TEST_F(ReportCommand, DrawsGainsAndSearchesAsFiles) {
-  ASSERT_EQ(run({"tune", "fft:type=c2c,n=24,prec=f64", "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  ASSERT_EQ(tune({"fft:type=c2c,n=24,prec=f64", "--seconds", "1", "--quiet"}).code, 0);
   const Finished done = run({"report", "-o", "own.html", "--png", "drawings/of it's"});
   EXPECT_EQ(done.code, 0) << done.err;
   for (const char* name : {"gains", "search-1"}) {

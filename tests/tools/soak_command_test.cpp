@@ -42,7 +42,8 @@ TEST_F(Soak, EveryFaultIsFoundAndNamed) {
 }
 
 TEST_F(Soak, AFailureIsMadeSmallAndItsCommandRepeatsIt) {
-  const Finished hunt = with_fault("wrong:nufft", {"--nufft", "--count", "1", "--megabytes", "0.6", "--untuned"});
+  const Finished hunt = with_fault(
+      "wrong:nufft", {"--nufft", "--count", "1", "--megabytes", "0.6", "--untuned", "--shrink-seconds", "3600"});
   EXPECT_EQ(hunt.code, 1) << hunt.err;
   EXPECT_NE(hunt.err.find("1 of 1 runs failed"), std::string::npos) << hunt.err;
   std::smatch line;
@@ -78,12 +79,23 @@ TEST_F(Soak, AForcedPlanIsTheOneThatRuns) {
 }
 
 TEST_F(Soak, CtrlCEndsWithTheFiguresSoFar) {
-  // --foreground is needed, because otherwise a second signal follows at once and ends the program.
-  const Finished result = run_program({"timeout", "--foreground", "--preserve-status", "-s", "INT", "3",
-                                       fourtune_program(), "soak", "--seconds", "500", "--megabytes", "1"},
-                                      folder.path(), {});
+  // The signal comes when the program catches it. An asynchronous command of a non-interactive shell
+  // ignores SIGINT unless job control is on (bash -m).
+  write_text(folder / "interrupt.sh",
+             "'" + fourtune_program() +
+                 "' soak --seconds 500 --megabytes 1 2> err & pid=$!\n"
+                 "until grep -q fourtune /proc/$pid/comm && grep -q 'SigCgt:.*[2367abef]$' /proc/$pid/status; do "
+                 "kill -0 $pid || break; sleep 0.1; done\n"
+                 "kill -INT $pid; wait $pid\n");
+  const Finished result = run_program({"bash", "-m", "interrupt.sh"}, folder.path(), {});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_NE(result.out.find("interrupted\nsoak: "), std::string::npos) << result.out;
+}
+
+TEST_F(Soak, TriesAProblemHoweverLittleTimeThereIs) {
+  const Finished result = run({"--seconds", "0.001", "--megabytes", "0.6", "--quiet"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("soak: 1 problems, "), std::string::npos) << result.out;
 }
 
 TEST_F(Soak, DoctorProvesDevicesAndSaysWhichGoesWrong) {

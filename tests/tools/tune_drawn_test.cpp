@@ -88,8 +88,9 @@ test::Finished run(const test::ScratchFolder& folder, std::vector<std::string> w
 
 TEST(TuneDrawn, TunesTheProcessorForEverythingAndGoesOn) {
   const test::ScratchFolder folder;
-  const std::vector<std::string> words{"--drawn", "nufft,fft", "--minutes", "0.22",     "--megabytes",
-                                       "0.6",     "--threads", "1",         "--format", "json"};
+  // CPU time: other load may neither leave a problem without a winner (exit code 75) nor decide which one wins.
+  const std::vector<std::string> words{"--drawn",   "nufft,fft", "--minutes",  "0.22",     "--megabytes", "0.6",
+                                       "--threads", "1",         "--cpu-time", "--format", "json"};
   const test::Finished first = run(folder, words);
   ASSERT_EQ(first.code, 0) << first.err;
   const Json problems = Json::parse(first.out);
@@ -108,7 +109,9 @@ TEST(TuneDrawn, TunesTheProcessorForEverythingAndGoesOn) {
   ASSERT_EQ(known.size(), 1u);
   EXPECT_EQ(known[0]["problem"], problems[0]["problem"]);
   EXPECT_TRUE(known[0]["tuned_before"].get<bool>());
-  EXPECT_GE(known[0]["reused"].get<int>(), 2);
+  // How many plans a second has time for depends on the machine. A plan that the budget cut off is tried again.
+  EXPECT_GE(known[0]["reused"].get<int>(), 1);
+  EXPECT_LE(known[0]["reused"].get<int>(), problems[0]["evaluations"].get<int>());
   EXPECT_NE(second.err.find("another --seed"), std::string::npos) << second.err;
 }
 
@@ -120,8 +123,11 @@ TEST(TuneDrawn, TunesTheEmulatedGpuAndTracesIt) {
   EXPECT_NE(finished.out.find("1 drawn problems, new to the database"), std::string::npos) << finished.out;
   const std::string trace = test::read_text(folder / "t.csv");
   EXPECT_EQ(trace.rfind("at,problem,step,plan,status,seconds,list,", 0), 0u) << trace;
-  for (const char* step : {",prepare,", ",untuned,emulated;", ",search,", ",finals,"})
+  for (const char* step : {",prepare,", ",untuned,emulated;", ",finals,"})
     EXPECT_NE(trace.find(step), std::string::npos) << step;
+  // Where compiling the untuned plan left more than the finals need of the six seconds, others are searched.
+  const auto finals = trace.rfind('\n', trace.find(",finals,"));
+  EXPECT_TRUE(trace.find(",search,") != std::string::npos || std::stod(trace.substr(finals + 1)) > 4.5) << trace;
 }
 
 TEST(TuneDrawn, TheToolThatShowsItsSpeedKillsACampaignAndFindsAllOfIt) {

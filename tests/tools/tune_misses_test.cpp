@@ -36,13 +36,13 @@ TEST_F(TuneMisses, TunesWhatAnApplicationRanAndThenHasNothingLeft) {
   EXPECT_EQ(runtime::read_misses(misses()).at(0).problem, problem);
   EXPECT_GE(runtime::read_misses(misses()).at(0).executes, 3);
   const auto before = runtime::read_misses(misses());
-  const Finished tuned = run({"tune", "--misses", "misses", "--seconds", "1", "--quiet", "--format", "csv"});
+  const Finished tuned = tune({"--misses", "misses", "--seconds", "1", "--quiet", "--format", "csv"});
   EXPECT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_NE(tuned.out.find(problem), std::string::npos) << tuned.out;
   EXPECT_EQ(run({"run", problem}).code, 0);
   EXPECT_EQ(runtime::read_misses(misses()), before) << "it runs tuned by now";
   ::unsetenv("FOURTUNE_RECORD_MISSES");
-  const Finished again = run({"tune", "--misses", "misses", "--seconds", "1", "--quiet"});
+  const Finished again = tune({"--misses", "misses", "--seconds", "1", "--quiet"});
   EXPECT_EQ(again.code, 0);
   EXPECT_EQ(again.out, "");
   EXPECT_NE(again.err.find("no problem of this backend that is not tuned by now"), std::string::npos) << again.err;

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -27,6 +29,14 @@ runtime::KernelJob job(const std::string& key, std::size_t weight = 1) {
   return one;
 }
 
+// Whether a thread of this process waits for something.
+bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto name_end = text.rfind(") ");
+  return name_end != std::string::npos && text[name_end + 2] == 'S';
+}
+
 // Plans are lists of kernels: "ab" has the kernels a and b. Kernel x does not compile.
 class Ahead : public ::testing::Test {
  protected:
@@ -38,6 +48,7 @@ class Ahead : public ::testing::Test {
     return jobs;
   };
   runtime::KernelImage compile(const runtime::KernelJob& one) {
+    ++begun;
     while (held) std::this_thread::yield();
     if (one.text == "x") throw runtime::CompileError("kernel x does not compile", true);
     return {{std::byte{1}}, one.text};
@@ -60,7 +71,7 @@ class Ahead : public ::testing::Test {
     return kept;
   }
   std::atomic<bool> held{false};
-  std::atomic<int> listed{0}, compilers{0};
+  std::atomic<int> listed{0}, compilers{0}, begun{0};
   std::mutex mutex;
   std::string kept;
 };
@@ -91,8 +102,9 @@ TEST_F(Ahead, APlanThatIsWaitedForComesBeforeAllOthers) {
   CompileAhead ahead = make(1);
   ahead.begin("p", list);
   ahead.add({"a", "b", "c", "d"});
-  std::thread release([this] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  while (begun == 0) std::this_thread::yield();
+  std::thread release([this, waiting = gettid()] {
+    while (!sleeps(waiting)) std::this_thread::yield();
     held = false;
   });
   ahead.finish("d");

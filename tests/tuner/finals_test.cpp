@@ -38,7 +38,9 @@ class ScriptedEvaluator : public Evaluator {
   std::vector<std::string> wrong_adjoints;
   bool gpu = false;  // a device on which searches test no adjoints
   std::vector<std::string> evaluated;
+  std::map<std::string, double> timeouts;  // of the evaluations, in seconds
   std::vector<std::vector<std::string>> finals_of;
+  std::vector<double> finals_seconds;
 
   DeviceTraits traits() override {
     DeviceTraits traits = FakeBackend().traits();
@@ -48,6 +50,7 @@ class ScriptedEvaluator : public Evaluator {
   Spent load(const Problem&, std::uint64_t, const std::vector<std::string>&) override { return {}; }
   Evaluation evaluate(const EvaluationRequest& request) override {
     evaluated.push_back(request.plan);
+    timeouts[request.plan] = request.timeout_seconds;
     Evaluation result;
     result.error = 1e-15;
     if (request.adjoint) {
@@ -62,6 +65,7 @@ class ScriptedEvaluator : public Evaluator {
   }
   FinalsResult finals(const FinalsRequest& request) override {
     finals_of.push_back(request.plans);
+    finals_seconds.push_back(request.seconds);
     FinalsResult result;
     if (busy_finals > 0) {
       --busy_finals;
@@ -235,6 +239,19 @@ TEST_F(Finals, AnIncumbentThatIsWrongIsReplacedAndNeverServedAgain) {
   EXPECT_EQ(served(), text(33));
 }
 
+// However little the budget is: the machine may be slow, and without this plan the problem has no winner.
+TEST_F(Finals, ThePlanThatWouldRunIsGivenMoreTimeThanCandidates) {
+  SessionOptions options = fake_session({kToken}, 30, 33);
+  options.seconds = 1e-9;  // spent when the session begins
+  const ProblemReport report = run_session(options, store_, evaluator_).problems.at(0);
+  EXPECT_EQ(evaluator_.timeouts.at(text(30)), 10 * options.candidate_timeout);
+  EXPECT_EQ(report.served, text(30));
+  EXPECT_FALSE(report.winner.empty()) << report.note;
+  EXPECT_EQ(report.evaluations, 2u) << "that plan and FFTW's: there is no time for a search";
+  evaluator_.timeouts.erase(text(30));
+  for (const auto& [plan, seconds] : evaluator_.timeouts) EXPECT_LT(seconds, options.candidate_timeout) << plan;
+}
+
 TEST_F(Finals, OfABusyMachineLeaveTheIncumbent) {
   record_winner(text(31), 1000);
   evaluator_.search_ns = {{text(31), 1000}, {text(32), 500}, {text(33), 510}};
@@ -273,6 +290,18 @@ TEST_F(Finals, ThatAreQuietWhenRepeatedDecide) {
   EXPECT_FALSE(report.undecided);
   EXPECT_EQ(report.winner, text(32));
   EXPECT_EQ(served(), text(32));
+}
+
+// What was measured until then would be for nothing.
+TEST_F(Finals, ThatAreShortAreRepeatedAlsoWhenTheBudgetIsSpent) {
+  evaluator_.search_ns[text(32)] = 500'000;
+  evaluator_.noisy_finals = 2;
+  SessionOptions options = fake_session({kToken}, 30, 33);
+  options.seconds = 1e-9;
+  EXPECT_FALSE(run_session(options, store_, evaluator_).problems.at(0).winner.empty());
+  ASSERT_EQ(evaluator_.finals_of.size(), 3u);
+  EXPECT_LT(evaluator_.finals_seconds.front(), 0.1);
+  EXPECT_GT(evaluator_.finals_seconds.back(), 0.2) << "a repeat has time for quiet rounds";
 }
 
 TEST_F(Finals, OfAMachineThatWasBusyOnceAreHeldWithTheTwoThatMatter) {

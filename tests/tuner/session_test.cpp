@@ -348,7 +348,7 @@ TEST_F(WorkerSession, SurvivesASilentExit) {
 }
 
 TEST_F(WorkerSession, SurvivesAHang) {
-  const Report report = run("hang:block=38", 2);
+  const Report report = run("hang:block=38", 8);  // the others need milliseconds
   EXPECT_EQ(of(38).last_status, db::RunStatus::timeout);
   EXPECT_EQ(report.worker_restarts, 1u);
   EXPECT_GE(of(44).ok_runs, 1);
@@ -387,6 +387,7 @@ TEST_F(Session, ATraceSaysWhatEachStepSpentAndMissesNothing) {
   for (const Trace& step : steps) {
     sum += step.spent.total();
     EXPECT_GE(step.at, before);
+    EXPECT_NEAR(step.at - sum, steps[0].at - steps[0].spent.total(), 1e-6) << "what is in no task";
     before = step.at;
     const bool plan = step.step == Step::untuned || step.step == Step::search;
     EXPECT_EQ(plan, !step.plan.empty());
@@ -402,9 +403,10 @@ TEST_F(Session, ATraceSaysWhatEachStepSpentAndMissesNothing) {
   }
   EXPECT_EQ(measured, report.evaluations);
   EXPECT_EQ(wrong, 4u) << "blocks 7 and 13 of both";
-  EXPECT_NEAR(sum, report.elapsed, 0.1 * report.elapsed + 0.05) << "what is in no task";
-  for (const ProblemReport& problem : report.problems)
-    EXPECT_NEAR(problem.spent.total(), problem.elapsed, 0.1 * problem.elapsed + 0.05);
+  EXPECT_LE(sum, report.elapsed);
+  double problems = 0;
+  for (const ProblemReport& problem : report.problems) problems += problem.spent.total();
+  EXPECT_NEAR(problems, sum, 1e-6);
 
   const std::string header = trace_header(), line = format_trace(steps.back());
   EXPECT_EQ(std::count(header.begin(), header.end(), ','), 6 + static_cast<int>(task_count));
@@ -422,11 +424,15 @@ TEST_F(Session, TimeThatAnExhaustedProblemLeavesGoesToTheOthers) {
     return fake_session({token}, 30, 20000).list_candidates(problem, traits);
   };
   options.seconds = 6;
+  std::vector<double> turns;  // when those of the second problem ended
+  options.trace = [&](const Trace& step) {
+    if (step.step == Step::finals && step.problem != token) turns.push_back(step.at);
+  };
   const Report report = run_session(options, store, evaluator);
   ASSERT_EQ(report.problems.size(), 2u);
   EXPECT_LE(report.problems[0].evaluations, 8u);
-  EXPECT_GT(report.problems[1].elapsed, 3.5) << "more than its share";
-  EXPECT_GT(report.elapsed, 4.0);
+  ASSERT_FALSE(turns.empty());
+  EXPECT_TRUE(turns.size() >= 2 || report.elapsed > options.seconds - 2) << "there was time for another turn";
   EXPECT_FALSE(report.problems[1].winner.empty());
   // Two turns of a problem are one report.
   std::size_t rows = 0;
@@ -437,7 +443,6 @@ TEST_F(Session, TimeThatAnExhaustedProblemLeavesGoesToTheOthers) {
   const std::vector<Measured>& course = report.problems[1].course;
   EXPECT_EQ(course.size(), report.problems[1].evaluations - report.problems[1].failures);
   for (std::size_t i = 1; i < course.size(); ++i) EXPECT_GT(course[i].at, course[i - 1].at) << i;
-  EXPECT_GT(course.back().at, 3) << "of the second turn";
   EXPECT_LE(course.back().at, report.problems[1].elapsed);
   EXPECT_LT(seconds_to_winner(report.problems[1]).value_or(1e9), report.problems[1].elapsed);
 }

@@ -47,7 +47,9 @@ class Hunt {
   // The sequence of problems depends on the seed only, whichever job takes them.
   std::optional<Drawn> next() {
     const std::lock_guard lock(mutex_);
-    if (error_ || stopped() || time_is_up() || (options_.count > 0 && drawn_ >= options_.count)) return std::nullopt;
+    // One problem is tried however little time there is: without any, nothing would be proved.
+    const bool late = drawn_ > 0 && time_is_up();
+    if (error_ || stopped() || late || (options_.count > 0 && drawn_ >= options_.count)) return std::nullopt;
     Drawn drawn;
     drawn.index = drawn_++;
     const bool fft = options_.ffts && (!options_.nuffts || drawn.index % 2 == 1);

@@ -56,6 +56,8 @@ class TaskClock {
     if (passed > known) spent_[rest] += passed - known;
   }
   const Spent& spent() const { return spent_; }
+  // Until when time was noted.
+  std::chrono::steady_clock::time_point noted_until() const { return last_; }
   // Returns what was noted, and starts from nothing.
   Spent take() {
     const Spent noted = spent_;

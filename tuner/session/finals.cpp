@@ -21,6 +21,7 @@ constexpr double finalist_margin = 1.1;  // a plan slower than the search's best
 constexpr double replace_margin = 1.005;
 constexpr std::size_t fewest_rounds = 6;   // paired_ratio proves nothing by fewer
 constexpr int most_busy_finals = 3;        // finals of a busy machine are repeated so often
+constexpr double short_finals = 0.3;       // seconds that repeats have even when the problem's share is spent
 constexpr int most_library_plannings = 3;  // in one environment, over all sessions
 
 double median_seconds(const std::vector<std::int64_t>& samples) { return median_interval(samples).median * 1e-9; }
@@ -127,8 +128,9 @@ void ProblemTuning::run_finals() {
       round += known_[finalist.plan].seconds;
     }
     request.seed = context_.options.seed + static_cast<std::uint64_t>(attempt);
-    request.seconds = std::max(
-        finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), settles_ ? finals_reserve_ : 10.0) : 4.0);
+    const double least = busy_finals > 0 ? std::max(short_finals, finals_reserve_ / 2) : finals_reserve_ / 2;
+    request.seconds =
+        std::max(least, std::isfinite(share_) ? std::min(seconds_left(), settles_ ? finals_reserve_ : 10.0) : 4.0);
     request.timeout_seconds = candidate_timeout() * static_cast<double>(plans.size()) +
                               3 * (request.seconds + 3 * round * request.min_rounds);
     if (by_energy()) request.timeout_seconds += 5.0 * energy_rounds * static_cast<double>(plans.size());
@@ -143,7 +145,8 @@ void ProblemTuning::run_finals() {
     note_clocks(result.repeats, result.slowed);
     if (too_busy(result)) {
       report_.undecided = true;
-      if (++busy_finals >= most_busy_finals || seconds_left() < request.seconds || context_.stopped()) return;
+      const bool worth_it = seconds_left() >= request.seconds || request.seconds <= short_finals;
+      if (++busy_finals >= most_busy_finals || !worth_it || context_.stopped()) return;
       continue;
     }
     report_.undecided = false;
@@ -168,7 +171,7 @@ bool ProblemTuning::confirm(const std::string& winner) {
   if (!compiles_ || !has_adjoint || interrupted_ || (incumbent_ && incumbent_->plan == winner)) return true;
   EvaluationRequest request = request_for(winner);
   request.adjoint = true;
-  request.timeout_seconds = candidate_timeout();
+  request.timeout_seconds = patient_timeout();
   context_.clock.lap(Task::search);
   const Evaluation evaluation = context_.evaluator.evaluate(request);
   context_.clock.lap(evaluation.spent, Task::worker);

@@ -297,6 +297,13 @@ double ProblemTuning::candidate_timeout() const {
   return seconds;
 }
 
+// Of plans that a problem cannot do without: a slow or busy machine, or a compiler beside other work, must not leave it
+// without a winner.
+double ProblemTuning::patient_timeout() const {
+  constexpr double patience = 10;
+  return patience * candidate_timeout();
+}
+
 EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   EvaluationRequest request;
   request.plan = plan;
@@ -306,10 +313,12 @@ EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   request.benchmark.max_seconds = recording() ? 0.04 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
   request.incumbent_seconds = recording() || by_energy() || plan == untuned_ ? 0 : best_seconds_;
   request.energy = by_energy();
-  // The first plans are measured even when the budget is small; the search keeps to the budget.
+  // The first plans are measured even when the budget is small, above all what would run without this session; the
+  // search keeps to the budget.
   const double patience =
       searching_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
-  request.timeout_seconds = std::min(candidate_timeout(), patience);
+  request.timeout_seconds =
+      plan == untuned_ || plan == served_ ? patient_timeout() : std::min(candidate_timeout(), patience);
   return request;
 }
 

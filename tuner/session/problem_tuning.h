@@ -95,6 +95,7 @@ class ProblemTuning {
   const Known& measure(const std::string& plan, const std::string& mark);
   void record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation, int round = 0);
   double candidate_timeout() const;
+  double patient_timeout() const;
   EvaluationRequest request_for(const std::string& plan) const;
   void note_failure(const std::string& plan, db::RunStatus status, const std::string& message);
   // The problem's runs in this environment.

@@ -57,13 +57,14 @@ void SessionContext::record(const db::Run& run) {
 }
 void SessionContext::record(const db::Verdict& verdict) {
   if (id_) guarded([&] { store.record_verdict(*id_, verdict); });
+  clock.lap(Task::store);
 }
 void SessionContext::withdraw(db::VerdictId verdict, const std::string& reason) {
   if (id_) guarded([&] { store.withdraw_verdict(verdict, reason); });
 }
 Spent SessionContext::end_step(Trace step) {
   step.spent = clock.take();
-  step.at = elapsed();
+  step.at = std::chrono::duration<double>(clock.noted_until() - start_).count();
   if (options.trace) options.trace(step);
   return step.spent;
 }

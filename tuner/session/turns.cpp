@@ -100,7 +100,7 @@ class Turns {
     // Not more than what is left by now, as some have taken more than their shares. What others have left is kept for
     // further turns, if there will be any.
     const double rest = std::accumulate(shares_.begin() + static_cast<std::ptrdiff_t>(index), shares_.end(), 0.0);
-    const double fair = left * shares_[index] / rest;
+    const double fair = rest > 0 ? left * shares_[index] / rest : 0;  // 0: nothing was left when the session began
     return {several_ ? std::min(shares_[index], fair) : fair, later, several_};
   }
 

@@ -1,6 +1,8 @@
 #include "runtime/backends/cuda/compiler.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
+#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -39,7 +41,29 @@ int number_before(std::string_view line, std::string_view words) {
 // the text is read; then it is not tried again.
 std::atomic<bool> knows_minimal{true};
 
-int past_deadline(void* payload, void*) { return Clock::now() > *static_cast<const Clock::time_point*>(payload); }
+// Of a thread's processor time: beside other work a compilation that is worth its while may take any wall time.
+class ProcessorLimit {
+ public:
+  explicit ProcessorLimit(double seconds) : until_(seconds) {
+    known_ = pthread_getcpuclockid(pthread_self(), &clock_) == 0;
+    until_ += now();
+  }
+  // NVRTC's flow callback.
+  static int passed(void* limit, void*) {
+    const auto* const self = static_cast<const ProcessorLimit*>(limit);
+    return self->now() > self->until_;
+  }
+
+ private:
+  double now() const {
+    timespec time{};
+    clock_gettime(known_ ? clock_ : CLOCK_MONOTONIC, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  clockid_t clock_{};
+  bool known_ = false;
+  double until_;
+};
 
 }  // namespace
 
@@ -98,11 +122,8 @@ CompiledKernel compile(const generator::KernelSource& source, KernelTarget targe
                                                  api.minor, to_text(target), fmt::join(known, ", ")));
   const NvrtcProgram program(source.text, source.entry + ".cu");
   const auto start = Clock::now();
-  Clock::time_point deadline = start;
-  if (seconds > 0 && api.nvrtcSetFlowCallback) {
-    deadline += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    api.nvrtcSetFlowCallback(program.get(), past_deadline, &deadline);
-  }
+  ProcessorLimit limit(seconds);
+  if (seconds > 0 && api.nvrtcSetFlowCallback) api.nvrtcSetFlowCallback(program.get(), ProcessorLimit::passed, &limit);
   const std::vector<std::string> options = compile_options(source, target);
   std::vector<const char*> words;
   for (const std::string& option : options) words.push_back(option.c_str());

@@ -51,9 +51,9 @@ std::vector<std::string> compile_options(const generator::KernelSource& source, 
 std::string nvrtc_version_text();
 
 // Throws Error{backend_unavailable} without NVRTC, and Error{unsupported}, listing the targets that NVRTC supports,
-// when it does not support this one. A text that does not compile is an outcome, not an error. `seconds` <= 0 means no
-// limit; the limit is checked when the compiler calls back, and not at all with an NVRTC without that callback. May be
-// called from any thread.
+// when it does not support this one. A text that does not compile is an outcome, not an error. `seconds` limits
+// the calling thread's processor time, unless <= 0; it is checked when the compiler calls back, and not at all with an
+// NVRTC without that callback. May be called from any thread.
 CompiledKernel compile(const generator::KernelSource& source, KernelTarget target, double seconds = 0);
 
 // Milliseconds of processor time that compiling takes, roughly (NVRTC 13.0, sm_90): what takes longest begins first. A
