@@ -45,9 +45,8 @@ class RankExecutor {
 // The problem has this rank's point counts for replicated plans, and those of all ranks together for others.
 std::unique_ptr<RankExecutor> make_host_fft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                             const RankOptions& options);
-std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, const Problem& problem,
-                                                 const RankPlan& plan, const RankOptions& options,
-                                                 const RankDevice& device);
+std::unique_ptr<RankExecutor> make_gpu_fft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                           const RankOptions& options, const RankDevice& device);
 std::unique_ptr<RankExecutor> make_host_nufft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                               const RankOptions& options);
 std::unique_ptr<RankExecutor> make_host_type3(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
