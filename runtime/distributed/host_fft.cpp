@@ -38,6 +38,7 @@ class HostFft final : public RankExecutor {
         pipeline_(plan.grid.in_plane > 1 ? PipelineStages{nullptr} : PipelineStages{}) {
     const RankGroup with_same_x(ranks, plan.grid.place_in_plane(ranks.rank()), plan.grid.in_plane, plan.grid.of_planes);
     of_.middle.joined = plan.exchange == Exchange::shared;
+    if (of_.middle.joined && problem.dim == 3) of_.middle.gap = plane_gap(of_.spectrum_plane, of_.middle.element);
     pipeline_.bind(with_same_x, of_.middle, plan.chunks, problem.batch, plan_.cpu().threads);
     const PlaneFftSpec planes{ranks, problem, plan, of_, options.deterministic, clock_};
     planes_ = splits_planes(problem, plan, options.deterministic) ? make_split_plane_ffts<T>(planes, pipeline_)
