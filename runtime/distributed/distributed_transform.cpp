@@ -123,7 +123,8 @@ struct DistributedTransform::State {
     if (executor && text == plan_text) return;
     end_executor();
     plan_text = text;
-    const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
+    const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order,
+                                       traits.l3_bytes};
     const bool on_gpu = computes_on_gpus();
     const bool by_nccl = on_gpus && chosen.plan.exchange == distributed::Exchange::nccl;
     if (by_nccl && !nccl) nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);

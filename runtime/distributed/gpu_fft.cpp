@@ -18,7 +18,7 @@ class GpuFft final : public RankExecutor {
 
  public:
   GpuFft(const Communicator& ranks, const Problem& problem, const RankPlan& plan, const RankOptions& options,
-              const RankDevice& device)
+         const RankDevice& device)
       : ranks_(ranks),
         batch_(problem.batch),
         each_column_(options.deterministic && plan.decomposition == Decomposition::slabs),
@@ -42,7 +42,8 @@ class GpuFft final : public RankExecutor {
     planes_ = plan.decomposition == Decomposition::pencils ? make_gpu_split_planes<T>(planes, pipeline_)
                                                            : make_gpu_whole_planes<T>(planes, pipeline_);
     for (int c = 0; c < pipeline_.chunks(); ++c)
-      if (const std::int64_t count = lines_step(pipeline_.columns(c).count); count > 0) lines_->prepare(count);
+      if (const std::int64_t columns = pipeline_.columns(c).count; columns > 0 && of_.middle.run > 0)
+        lines_->prepare(lines_step(columns));
   }
 
   void set_points(const PointSet&) override {}

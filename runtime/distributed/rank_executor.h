@@ -19,6 +19,7 @@ struct RankOptions {
   bool deterministic = false;
   bool trust_points = false;
   ModeOrder mode_order = ModeOrder::centred;
+  std::int64_t cache_bytes = 0;  // that processors share; 0: unknown
 };
 
 // The GPU of a rank. All of it outlives an executor.

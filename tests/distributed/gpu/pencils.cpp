@@ -199,9 +199,11 @@ TEST(DistributedGpuPencils, AreTakenUntunedByMoreRanksThanPlanes) {
   EXPECT_EQ(there.second_part().size, back.first_part().size);
   if (ranks > 2) {
     EXPECT_NE(there.plan().find(",exchange=peer);emulated;fft=plain"), std::string::npos) << there.plan();
-    EXPECT_GT(there.first_part().count(), 0);
+    if (ranks <= 6) {
+      EXPECT_GT(there.first_part().count(), 0);
+    }
   }
-  // The bits of slabs are others.
+  // The bits of slabs are others. Also on ranks without columns.
   Options options = on_gpus();
   options.deterministic = true;
   const DistributedTransform steady("fft:type=r2c,n=8x6x2,prec=f32", world, options);
