@@ -168,6 +168,7 @@ TEST(DistributedPencils, HaveTheBitsOfSlabsOnOneRank) {
     compare_bits<float, F>("fft:type=r2c" + n + ",prec=f32,batch=2");
     compare_bits<double, D>("fft:type=r2c" + n + ",prec=f64");
   }
+  compare_bits<double, D>("fft:type=r2c,n=126x66x3,prec=f64");  // planes that lie apart where ranks share them
 }
 
 // Bytes ------------------------------------------------------------------------------------------------------------
