@@ -253,9 +253,10 @@ class Chooser {
     constexpr std::int64_t kLongest = 8192;  // whose steps follow from the length, as a block holds it in any case
     if (!options_.deterministic || !generator::is_gpu(plan.backend)) return {};
     if (pencils && problem_.n[0] > kLongest)
-      return fmt::format("deterministic: kernels for rows of more than {} values depend on how many a rank has; "
-                         "take ranks=slabs",
-                         kLongest);
+      return fmt::format(
+          "deterministic: kernels for rows of more than {} values depend on how many a rank has; "
+          "take ranks=slabs",
+          kLongest);
     if (plan.gpu().fft.family == generator::GpuFftFamily::cufft)
       return "deterministic: cuFFT's results may depend on how many lines a rank has; fft=plain's do not";
     for (const std::int64_t n : problem_.n)

@@ -49,7 +49,8 @@ void DeviceLines::prepare(std::int64_t count, std::int64_t arrays) {
     problem.input_layout = ArrayLayout{{shape_.from}, 1};
     problem.output_layout = ArrayLayout{{shape_.to}, 1};
   }
-  ffts_[arrays].add(count, [&] { return (lines_backend_ ? *lines_backend_ : backend_).bind(problem, plan_, options_); });
+  ffts_[arrays].add(count,
+                    [&] { return (lines_backend_ ? *lines_backend_ : backend_).bind(problem, plan_, options_); });
 }
 
 void DeviceLines::run(void* from, void* to, cpu::LineRange which, bool adjoint, std::int64_t arrays) {

@@ -90,8 +90,8 @@ class GpuFft final : public RankExecutor {
   std::span<const StageTime> stage_times() const override { return clock_.times(); }
 
  private:
-  // Kernels for other numbers of lines may add in another order, so each column of slabs is transformed by the same ones
-  // where bits must not depend on the ranks. Pencils, whose columns differ in length, take steady lines there.
+  // Kernels for other numbers of lines may add in another order, so each column of slabs is transformed by the same
+  // ones where bits must not depend on the ranks. Pencils, whose columns differ in length, take steady lines there.
   std::int64_t lines_step(std::int64_t columns) const { return (each_column_ ? 1 : columns) * of_.middle.run; }
   void transform_lines(Complex* work, char* spectrum, cpu::LineRange columns, bool adjoint) {
     const std::int64_t step = lines_step(columns.count), end = (columns.first + columns.count) * of_.middle.run;
@@ -119,9 +119,8 @@ class GpuFft final : public RankExecutor {
 
 }  // namespace
 
-std::unique_ptr<RankExecutor> make_gpu_fft(const Communicator& ranks, const Problem& problem,
-                                                 const RankPlan& plan, const RankOptions& options,
-                                                 const RankDevice& device) {
+std::unique_ptr<RankExecutor> make_gpu_fft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                           const RankOptions& options, const RankDevice& device) {
   if (plan.exchange == Exchange::kernels) return make_gpu_joined_fft(ranks, problem, plan, options, device);
   if (problem.precision == Precision::f32)
     return std::make_unique<GpuFft<float>>(ranks, problem, plan, options, device);

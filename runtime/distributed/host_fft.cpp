@@ -41,7 +41,8 @@ class HostFft final : public RankExecutor {
     if (of_.middle.joined && problem.dim == 3) of_.middle.gap = plane_gap(of_.spectrum_plane, of_.middle.element);
     pipeline_.bind(with_same_x, of_.middle, plan.chunks, problem.batch, plan_.cpu().threads);
     // Lines go from one array to another, where a transform of one process works in its output.
-    past_caches_ = options.cache_bytes > 0 && of_.length * of_.spectrum_plane * of_.middle.element >= options.cache_bytes;
+    past_caches_ =
+        options.cache_bytes > 0 && of_.length * of_.spectrum_plane * of_.middle.element >= options.cache_bytes;
     const PlaneFftSpec planes{ranks, problem, plan, of_, options.deterministic, clock_};
     planes_ = splits_planes(problem, plan, options.deterministic) ? make_split_plane_ffts<T>(planes, pipeline_)
                                                                   : make_whole_plane_ffts<T>(planes, pipeline_);

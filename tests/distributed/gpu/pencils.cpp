@@ -87,9 +87,9 @@ TEST(DistributedGpuPencils, EveryTypeSignPrecisionAndExchange) {
 // Rows, planes or columns for some of the ranks only, lengths of one, and a prime that needs Bluestein's algorithm.
 TEST(DistributedGpuPencils, OddAndPrimeAndTinySizes) {
   InTurn next;
-  for (const char* token : {"fft:type=c2c,n=7x11x5,prec=f64", "fft:type=r2c,n=1x9x4,prec=f64",
-                            "fft:type=c2r,n=2x1x3,prec=f64", "fft:type=c2c,n=3x2x1,prec=f64",
-                            "fft:type=c2c,n=4x67x3,prec=f64", "fft:type=r2c,n=67x3x4,prec=f64"}) {
+  for (const char* token :
+       {"fft:type=c2c,n=7x11x5,prec=f64", "fft:type=r2c,n=1x9x4,prec=f64", "fft:type=c2r,n=2x1x3,prec=f64",
+        "fft:type=c2c,n=3x2x1,prec=f64", "fft:type=c2c,n=4x67x3,prec=f64", "fft:type=r2c,n=67x3x4,prec=f64"}) {
     const std::string grid = next.grid();
     compare_any(token, pencils(grid + next.exchange()));
   }

@@ -286,7 +286,7 @@ template <bool kFactor, class T>
 void store_with(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
   constexpr int L = kLanes<hn::ScalableTag<T>>;
   if (move.line == 2 && move.imag == 1 && !move.half)
-    return move.count != L              ? store_few_adjacent<kFactor>(work, output, to, move)
+    return move.count != L             ? store_few_adjacent<kFactor>(work, output, to, move)
            : may_pass_caches(to, move) ? store_adjacent<kFactor, true>(work, output, to, move)
                                        : store_adjacent<kFactor, false>(work, output, to, move);
   if (move.step == 2 && move.imag == 1)
