@@ -28,7 +28,7 @@ void AxisLines<T>::run(const std::complex<T>* from, const AxisSide<T>& from_side
     void* const work = work_.as<char>() + worker * work_stride_;
     const int count = static_cast<int>(std::min(block, which.count - b * block));
     const auto places = [&](const AxisSide<T>& side) {
-      return cpu::LinePlaces{side.step > 0 ? side.step : lines, 1, count};
+      return cpu::LinePlaces{side.step > 0 ? side.step : lines, 1, count, side.past_caches};
     };
     cpu::load_side<T>(*fft_, work, from + array * from_side.distance + at, places(from_side), from_side.side,
                       from_side.factor);

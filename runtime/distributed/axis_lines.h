@@ -20,6 +20,7 @@ struct AxisSide {
   const T* factor = nullptr;
   std::int64_t distance = 0;  // elements from one array to the next, where there are several
   std::int64_t step = 0;      // elements from one position to the next; 0: `lines` of them
+  bool past_caches = false;   // as that of cpu::LinePlaces
 };
 
 // One thread at a time may run it.

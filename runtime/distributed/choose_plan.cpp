@@ -80,6 +80,8 @@ class Chooser {
   RankGrid grid_of_parts() const {
     const RankGrid slabs{1, crew_.ranks};
     if (problem_.kind != Kind::fft || !no_pencils(problem_, traits_.backend).empty()) return slabs;
+    // The bits of slabs on GPUs are not those of pencils.
+    if (options_.deterministic && generator::is_gpu(traits_.backend)) return slabs;
     Problem to_spectrum = problem_;
     if (!goes_to_spectrum(problem_)) {
       if (problem_.fft_type == FftType::c2r) to_spectrum.fft_type = FftType::r2c;
@@ -138,8 +140,10 @@ class Chooser {
         forced_.decomposition ? forced_.grid.value_or(best_grid(problem_, crew_.ranks)) : grid_of_parts();
     require_grid(chosen.plan.grid, crew_.ranks);
     chosen.plan.local = forced_.local.empty() ? fft_plan(traits_) : forced_plan();
-    if (const std::string fault = pencils_fault(chosen.plan.local, problem_); !fault.empty())
-      throw Error(Status::invalid_plan, "ranks=pencils: " + fault);
+    std::string fault = pencils_fault(chosen.plan.local, problem_);
+    if (fault.empty()) fault = steady_fault(chosen.plan.local, true);
+    if (!fault.empty()) throw Error(Status::invalid_plan, "ranks=pencils: " + fault);
+    choose_copies(chosen.plan);
     chosen.plan.chunks =
         forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks, chosen.plan.exchange));
     const std::string why =
@@ -173,7 +177,7 @@ class Chooser {
   ChosenPlan with_grid(ChosenPlan chosen, const std::string& why, const std::string& source) const {
     RankPlan& plan = chosen.plan;
     plan.decomposition = Decomposition::pencils;
-    plan.exchange = RankExchange::host;
+    choose_copies(plan);
     plan.grid = forced_.grid.value_or(best_points_grid(plan.local, problem_, crew_.ranks));
     require_grid(plan.grid, crew_.ranks);
     plan.chunks = forced_.chunks.value_or(usual_chunks(plan.local, problem_, crew_.ranks, plan.exchange));
@@ -241,9 +245,18 @@ class Chooser {
   }
 
   std::string fft_fault(const generator::Plan& plan) const {
-    if (std::string fault = slabs_fault(plan, problem_); !fault.empty() || !generator::is_gpu(plan.backend))
-      return fault;
-    if (!options_.deterministic) return {};
+    const std::string fault = slabs_fault(plan, problem_);
+    return fault.empty() ? steady_fault(plan, false) : fault;
+  }
+  // Why the bits of an fft on GPUs would depend on the ranks; empty: they do not, or may.
+  std::string steady_fault(const generator::Plan& plan, bool pencils) const {
+    constexpr std::int64_t kLongest = 8192;  // whose steps follow from the length, as a block holds it in any case
+    if (!options_.deterministic || !generator::is_gpu(plan.backend)) return {};
+    if (pencils && problem_.n[0] > kLongest)
+      return fmt::format(
+          "deterministic: kernels for rows of more than {} values depend on how many a rank has; "
+          "take ranks=slabs",
+          kLongest);
     if (plan.gpu().fft.family == generator::GpuFftFamily::cufft)
       return "deterministic: cuFFT's results may depend on how many lines a rank has; fft=plain's do not";
     for (const std::int64_t n : problem_.n)
@@ -253,6 +266,17 @@ class Chooser {
             "how many lines a rank has",
             n);
     return {};
+  }
+  // Of pencils.
+  void choose_copies(RankPlan& plan) const {
+    if (!generator::is_gpu(plan.local.backend)) {
+      if (forced_.exchange.value_or(RankExchange::host) != RankExchange::host)
+        throw Error(Status::invalid_plan, fmt::format("ranks=pencils: exchange={} is for GPUs; processors take host",
+                                                      to_string(*forced_.exchange)));
+      return;
+    }
+    plan.exchange = forced_.exchange.value_or(crew_.means.best());
+    require_means(plan.exchange);
   }
   void choose_exchange(RankPlan& plan) {
     if (!generator::is_gpu(plan.local.backend)) {

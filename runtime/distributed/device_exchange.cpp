@@ -24,8 +24,14 @@ DeviceBlock dense(const DeviceBlock& block, char* at) {
 }  // namespace
 
 DeviceExchange::DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory,
-                               RankExchange way, const NcclRanks* nccl)
-    : ranks_(ranks), streams_(streams), memory_(memory), way_(way), nccl_(nccl), peers_(ranks, streams) {}
+                               RankExchange way, const NcclRanks* nccl, int first_mark)
+    : ranks_(ranks),
+      streams_(streams),
+      memory_(memory),
+      way_(way),
+      nccl_(nccl),
+      first_mark_(first_mark),
+      peers_(ranks, streams) {}
 
 DeviceExchange::~DeviceExchange() {
   for (const Slot& slot : slots_)

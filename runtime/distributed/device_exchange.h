@@ -24,9 +24,10 @@ namespace fourtune::runtime::distributed {
 
 class DeviceExchange {
  public:
-  // nccl: of the same ranks; null unless way is RankExchange::nccl. All arguments outlive this.
+  // nccl: of the same ranks; null unless way is RankExchange::nccl. first_mark: of the streams' marks, of which each slot
+  // takes two; exchanges that are under way at a time have different ones. All arguments outlive this.
   DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory, RankExchange way,
-                 const NcclRanks* nccl);
+                 const NcclRanks* nccl, int first_mark = 0);
   ~DeviceExchange();
   DeviceExchange(const DeviceExchange&) = delete;
   DeviceExchange& operator=(const DeviceExchange&) = delete;
@@ -85,14 +86,15 @@ class DeviceExchange {
   void stage(const Side& side, DeviceStreams::Lane lane, bool to_host);
   void post();
   // Marks of a slot: its packed messages and what stays on this rank; its messages.
-  static int copied(int slot) { return 2 * slot; }
-  static int moved(int slot) { return 2 * slot + 1; }
+  int copied(int slot) const { return first_mark_ + 2 * slot; }
+  int moved(int slot) const { return first_mark_ + 2 * slot + 1; }
 
   const Communicator& ranks_;
   DeviceStreams& streams_;
   const DeviceCopy& memory_;
   RankExchange way_;
   const NcclRanks* nccl_;
+  int first_mark_;
   PeerWrites peers_;
   LocalWork made_;
   std::vector<Slot> slots_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "generator/plan/plan.h"
@@ -20,17 +21,21 @@ class DeviceLines {
     std::int64_t from = 1, to = 1;
     int sign = -1;
     Precision precision = Precision::f64;
+    // From an array to the next, where several are transformed at once.
+    std::int64_t from_distance = 0, to_distance = 0;
+    bool steady = false;  // bits do not depend on how many lines there are; by generated kernels, with codelets
   };
   // The backend outlives this. Throws Error{unsupported} where a backend makes no kernels.
   DeviceLines(const Backend& backend, const generator::Plan& plan, const Shape& shape, const ExecutorOptions& options);
   ~DeviceLines();
 
-  // Makes the transform of so many lines at a time. Throws what binding and compiling throw.
-  void prepare(std::int64_t count);
+  // Makes the transform of so many lines at a time, each of so many arrays (several: by generated kernels). Throws what
+  // binding and compiling throw.
+  void prepare(std::int64_t count, std::int64_t arrays = 1);
   // Transforms these lines from one array to the other, on the stream of the options. run() takes the counts that were
   // prepared. adjoint: with the other sign, from `to` to `from`.
-  void run(void* from, void* to, cpu::LineRange which, bool adjoint);
-  std::int64_t bytes() const { return ffts_.bytes(); }
+  void run(void* from, void* to, cpu::LineRange which, bool adjoint, std::int64_t arrays = 1);
+  std::int64_t bytes() const;
 
  private:
   const Backend& backend_;
@@ -38,7 +43,7 @@ class DeviceLines {
   generator::Plan plan_;
   Shape shape_;
   ExecutorOptions options_;
-  CountedExecutors ffts_;
+  std::map<std::int64_t, CountedExecutors> ffts_;  // by the number of arrays
 };
 
 }  // namespace fourtune::runtime::distributed

@@ -17,13 +17,13 @@ class DeviceMiddle {
  public:
   // Throws Error{out_of_memory | size_overflow}; does not communicate. The exchange outlives this. own_planes: of a
   // joined array, whose other planes other ranks have (Kept::grid), the part that is here; nothing is allocated then.
-  void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
+  void bind(const RankGroup& ranks, const TranspositionShape& shape, const Chunks& chunks,
             const TranspositionMemory& held, DeviceExchange& exchange, const DeviceCopy& memory,
             void* own_planes = nullptr) {
-    ranks_ = ranks.size();
+    ranks_ = ranks;
     own_planes_ = static_cast<Complex*>(own_planes);
     TranspositionShape own = shape;
-    own.joined = ranks_ <= kMostJoined || own_planes != nullptr;
+    own.joined = shape.joined || trivial() || own_planes != nullptr;
     joined_ = own.joined;
     pieces_ = TranspositionPieces(ranks.rank(), own, chunks);
     exchange_ = &exchange;
@@ -45,13 +45,15 @@ class DeviceMiddle {
     }
   }
   const TranspositionPieces& pieces() const { return pieces_; }
-  bool trivial() const { return ranks_ == 1; }
+  bool trivial() const { return ranks_.size() == 1; }
   std::int64_t bytes() const { return planes_bytes_ + columns_bytes_; }
 
   // Where both sides lie in one array: what this rank has of the first one.
   void* joined_array() const { return own_planes_ != nullptr ? own_planes_ : by_planes_.data(); }
   std::int64_t joined_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
-  bool adjacent() const { return !joined_; }
+  // Arrays are equally far apart.
+  bool adjacent() const { return true; }
+  std::int64_t columns_distance() const { return joined_ ? whole_ : pieces_.columns_elements(); }
   Complex* planes_at(std::int64_t place) const {
     if (own_planes_ != nullptr) return own_planes_;
     return at(by_planes_) + (joined_ ? place * whole_ + pieces_.planes_begin() : place * pieces_.planes_elements());
@@ -83,10 +85,11 @@ class DeviceMiddle {
     };
     blocks_.send.clear(), blocks_.receive.clear();
     for (const TranspositionPair& pair : piece.pairs) {
+      const int rank = ranks_.in_all(pair.rank);
       if (!pair.by_planes.empty())
-        (to_columns ? blocks_.send : blocks_.receive).push_back(in_planes(pair.rank, pair.by_planes));
+        (to_columns ? blocks_.send : blocks_.receive).push_back(in_planes(rank, pair.by_planes));
       if (!pair.by_columns.empty())
-        (to_columns ? blocks_.receive : blocks_.send).push_back(in_columns(pair.rank, pair.by_columns));
+        (to_columns ? blocks_.receive : blocks_.send).push_back(in_columns(rank, pair.by_columns));
     }
     blocks_.own_from = in_planes(0, piece.own_by_planes), blocks_.own_to = in_columns(0, piece.own_by_columns);
     if (!to_columns) std::swap(blocks_.own_from, blocks_.own_to);
@@ -95,7 +98,7 @@ class DeviceMiddle {
   static Complex* at(const DeviceArray& array) { return static_cast<Complex*>(array.data()); }
   std::int64_t whole_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
 
-  int ranks_ = 1;
+  RankGroup ranks_;
   bool joined_ = false;
   std::int64_t whole_ = 0;  // elements of an array of all planes
   TranspositionMemory held_;

@@ -124,16 +124,17 @@ struct DistributedTransform::State {
     if (executor && text == plan_text) return;
     end_executor();
     plan_text = text;
-    const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
-    const bool gpu_slabs = on_gpu_slabs();
+    const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order,
+                                       traits.l3_bytes};
+    const bool on_gpu = computes_on_gpus();
     const bool by_nccl = on_gpus && chosen.plan.exchange == distributed::RankExchange::nccl;
     if (by_nccl && !nccl) nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
     ranks.together([&] {
       const distributed::RankDevice device{on_gpus ? &runtime::find_backend(options.backend) : nullptr, options.device,
                                            streams.get(), nccl.get()};
-      if (gpu_slabs) {
+      if (on_gpu) {
         executor = problem.kind == Kind::fft
-                       ? distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device)
+                       ? distributed::make_gpu_fft(ranks, problem, chosen.plan, own, device)
                        : distributed::make_gpu_nufft_slabs(ranks, problem, chosen.plan, own, device);
       } else if (problem.kind == Kind::fft) {
         executor = distributed::make_host_fft(ranks, problem, chosen.plan, own);
@@ -169,14 +170,15 @@ struct DistributedTransform::State {
     });
   }
 
-  bool on_gpu_slabs() const {
-    return chosen.plan.decomposition == runtime::distributed::Decomposition::slabs &&
+  // By slabs or pencils.
+  bool computes_on_gpus() const {
+    return chosen.plan.decomposition != runtime::distributed::Decomposition::replicated &&
            generator::is_gpu(chosen.plan.local.backend);
   }
 
   // Replicated plans exchange points and their transforms by the host but where NCCL does it.
   void refuse_device_arrays(const char* call, std::initializer_list<const void*> arrays) const {
-    if (on_gpu_slabs() || chosen.plan.exchange == runtime::distributed::RankExchange::nccl) return;
+    if (computes_on_gpus() || chosen.plan.exchange == runtime::distributed::RankExchange::nccl) return;
     for (const void* array : arrays)
       if (device_memory && array != nullptr && streams->reaches(array))
         throw Error(

@@ -198,8 +198,9 @@ class GpuNufftSlabs final : public RankExecutor {
     exchange_.forget();
     ranks_.together([&] {
       bind_gridder();
-      pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement}, plan_.chunks, chunk_, exchange_, memory_,
-                     kept_in_grid_ ? grid_.data() : nullptr);
+      const bool joined = ranks_.size() <= kMostJoined;
+      pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement, joined}, plan_.chunks, chunk_, exchange_,
+                     memory_, kept_in_grid_ ? grid_.data() : nullptr);
       if (by_kernels_) share_rows();
       if (fetches()) fetching_.reserve(0, planes_to_fetch(0));
     });

@@ -38,7 +38,11 @@ class HostFft final : public RankExecutor {
         pipeline_(plan.grid.in_plane > 1 ? PipelineStages{nullptr} : PipelineStages{}) {
     const RankGroup with_same_x(ranks, plan.grid.place_in_plane(ranks.rank()), plan.grid.in_plane, plan.grid.of_planes);
     of_.middle.joined = plan.exchange == RankExchange::shared;
+    if (of_.middle.joined && problem.dim == 3) of_.middle.gap = plane_gap(of_.spectrum_plane, of_.middle.element);
     pipeline_.bind(with_same_x, of_.middle, plan.chunks, problem.batch, plan_.cpu().threads);
+    // Lines go from one array to another, where a transform of one process works in its output.
+    past_caches_ =
+        options.cache_bytes > 0 && of_.length * of_.spectrum_plane * of_.middle.element >= options.cache_bytes;
     const PlaneFftSpec planes{ranks, problem, plan, of_, options.deterministic, clock_};
     planes_ = splits_planes(problem, plan, options.deterministic) ? make_split_plane_ffts<T>(planes, pipeline_)
                                                                   : make_whole_plane_ffts<T>(planes, pipeline_);
@@ -81,7 +85,8 @@ class HostFft final : public RankExecutor {
   void transform_lines(Complex* work, Complex* spectrum, cpu::LineRange columns, bool adjoint) const {
     const cpu::LineRange lines{columns.first * of_.middle.run, columns.count * of_.middle.run};
     if (lines.count == 0) return;
-    const AxisSide<T> whole{cpu::whole_side(of_.length)}, middle{whole.side, nullptr, 0, pipeline_.columns_stride()};
+    AxisSide<T> whole{cpu::whole_side(of_.length)}, middle{whole.side, nullptr, 0, pipeline_.columns_stride()};
+    whole.past_caches = middle.past_caches = past_caches_;
     of_.to_spectrum != adjoint ? lines_[adjoint]->run(work, middle, spectrum, whole, of_.lines, lines)
                                : lines_[adjoint]->run(spectrum, whole, work, middle, of_.lines, lines);
   }
@@ -90,6 +95,7 @@ class HostFft final : public RankExecutor {
   Problem problem_;
   generator::Plan plan_;
   FftGeometry of_;
+  bool past_caches_ = false;  // arrays are larger than what processors share
   cpu::StageClock clock_;
   Pipeline<T> pipeline_;
   std::unique_ptr<PlaneFfts<T>> planes_;

@@ -26,7 +26,7 @@ class HostMiddle {
     exchange_ = Transposition(ranks, shape, chunks, threads);
     joined_ = shape.joined && !trivial();
     arrays_ = held.arrays;
-    array_ = checked_multiply(shape.planes.items() * shape.columns.items(), shape.run, "planes");
+    array_ = checked_multiply(shape.planes.items(), shape.joined_plane(), "planes");
     checked_multiply(array_, held.arrays * shape.element, "planes");
     if (joined_) return;
     by_planes_.resize(checked_multiply(pieces().planes_elements(), held.arrays, "planes"));

@@ -19,6 +19,7 @@ struct RankOptions {
   bool deterministic = false;
   bool trust_points = false;
   ModeOrder mode_order = ModeOrder::centred;
+  std::int64_t cache_bytes = 0;  // that processors share; 0: unknown
 };
 
 // The GPU of a rank. All of it outlives an executor.
@@ -45,9 +46,8 @@ class RankExecutor {
 // The problem has this rank's point counts for replicated plans, and those of all ranks together for others.
 std::unique_ptr<RankExecutor> make_host_fft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                             const RankOptions& options);
-std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, const Problem& problem,
-                                                 const RankPlan& plan, const RankOptions& options,
-                                                 const RankDevice& device);
+std::unique_ptr<RankExecutor> make_gpu_fft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                           const RankOptions& options, const RankDevice& device);
 std::unique_ptr<RankExecutor> make_host_nufft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                               const RankOptions& options);
 std::unique_ptr<RankExecutor> make_host_type3(const Communicator& ranks, const Problem& problem, const RankPlan& plan,

@@ -30,7 +30,7 @@ constexpr int kUsualTile = 16;  // cells along the last dimension (docs/design/c
           "balance=points|planes (not for an fft), chunks=1..{}, cut=planes|columns|batch, on processors "
           "exchange=host|shared, and on GPUs exchange=nccl|mpi|host|peer|kernels and kept=apart|grid (by kernels, not for an "
           "fft), or pencils with any of "
-          "grid=AxB, balance (not for an fft), chunks and cut",
+          "grid=AxB, balance (not for an fft), chunks and cut, and on GPUs exchange=nccl|mpi|host|peer",
           text::shown(std::string(text)), why, kMostChunks));
 }
 
@@ -98,7 +98,7 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
       chunks.count = chunks_from(value, family);
     } else if (key == "cut") {
       chunks.cut = named<Cut>(kCuts, value, family, "there is no such cut");
-    } else if (key == "exchange" && slabs) {
+    } else if (key == "exchange") {
       forced.exchange = named<RankExchange>(kExchanges, value, family, "there is no such exchange");
     } else if (key == "kept" && slabs) {
       forced.kept = named<Kept>(kKept, value, family, "there is no such place for kept planes");
@@ -114,6 +114,8 @@ void parse_split(std::string_view arguments, std::string_view family, ForcedPlan
   if (forced.kept == Kept::grid && !forced.exchange) forced.exchange = RankExchange::kernels;
   if (forced.kept == Kept::grid && forced.exchange != RankExchange::kernels)
     refuse(family, "kept=grid is for exchange=kernels, as others move planes to where they do not overwrite a grid");
+  if (!slabs && (forced.exchange == RankExchange::kernels || forced.exchange == RankExchange::shared))
+    refuse(family, "slabs alone have arrays that several ranks work in");
   if (forced.exchange == RankExchange::kernels && forced.chunks && *forced.chunks != Chunks{})
     refuse(family, "kernels exchange whole arrays, in one chunk");
   if (forced.exchange == RankExchange::shared && chunks.count > 1 && chunks.cut != Cut::batch)
@@ -169,15 +171,14 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
   const std::string_view balance = problem.kind == Kind::fft         ? ""
                                    : plan.balance == Balance::points ? "balance=points,"
                                                                      : "balance=planes,";
-  if (plan.decomposition == Decomposition::pencils)
-    return fmt::format("ranks=pencils(grid={},{}{});{}", to_string(plan.grid), balance, chunks,
-                       generator::to_text(plan.local, problem));
   const std::string exchange =
       generator::is_gpu(plan.local.backend)
           ? fmt::format(",exchange={}{}", to_string(plan.exchange), plan.kept == Kept::grid ? ",kept=grid" : "")
       : plan.exchange == RankExchange::shared ? std::string(",exchange=shared")
-                                              : std::string();
-  return fmt::format("ranks=slabs({}{}{});{}", balance, chunks, exchange, generator::to_text(plan.local, problem));
+                                          : std::string();
+  const std::string grid =
+      plan.decomposition == Decomposition::pencils ? fmt::format("pencils(grid={},", to_string(plan.grid)) : "slabs(";
+  return fmt::format("ranks={}{}{}{});{}", grid, balance, chunks, exchange, generator::to_text(plan.local, problem));
 }
 
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
@@ -206,11 +207,14 @@ std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
 std::string no_pencils(const Problem& problem, const std::string& backend) {
   if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is cut by ranks=slabs";
   if (problem.dim != 3) return "a problem in 2D has one dimension to cut; ranks=slabs does that";
-  if (generator::is_gpu(backend)) return "GPUs compute by slabs; take ranks=slabs";
+  if (problem.kind == Kind::nufft && generator::is_gpu(backend))
+    return "GPUs compute types 1 and 2 by slabs; take ranks=slabs";
   return {};
 }
 
 std::string pencils_fault(const generator::Plan& plan, const Problem& problem) {
+  if (problem.kind == Kind::fft && generator::is_gpu(plan.backend))
+    return plan.gpu().fft.family == generator::GpuFftFamily::plain ? "" : "pencils on a GPU take fft=plain";
   if (problem.kind == Kind::fft)
     return plan.cpu().fft.family == generator::FftFamily::rows ? "" : "the rows of a plane are transformed by fft=rows";
   if (std::string fault = slabs_fault(plan, problem); !fault.empty()) return fault;

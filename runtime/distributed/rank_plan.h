@@ -6,6 +6,7 @@
 //   ranks=pencils(grid=2x4,chunks=1,cut=planes);cpu;threads=1;fft=rows(...)           (an fft in 3D)
 //   ranks=pencils(grid=2x4,balance=points,chunks=1,cut=planes);cpu;threads=1;...      (types 1 and 2 in 3D)
 //   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
+//   ranks=pencils(grid=2x4,chunks=1,cut=planes,exchange=nccl);cuda;fft=plain          (in 3D)
 //   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=nccl);cuda;window=...    (points on GPUs)
 //   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=kernels,kept=grid);cuda;...
 //   ranks=replicated;cpu;threads=1;...
@@ -83,10 +84,10 @@ struct RankPlan {
   Balance balance = Balance::points;
   RankGrid grid;  // slabs and pencils
   Chunks chunks;
-  RankExchange exchange = RankExchange::host;  // slabs, and replicated plans on GPUs
-  Kept kept = Kept::apart;                     // of types 1 and 2 with RankExchange::kernels
-  generator::Plan local;                       // slabs and pencils: of every rank, except for its number of threads
-  std::string replicated;                      // replicated: the plan forced on every rank; empty: each rank chooses
+  RankExchange exchange = RankExchange::host;  // slabs, and pencils and replicated plans on GPUs
+  Kept kept = Kept::apart;             // of types 1 and 2 with RankExchange::kernels
+  generator::Plan local;               // slabs and pencils: of every rank, except for its number of threads
+  std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
 // What a text forces.

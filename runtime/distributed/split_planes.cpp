@@ -48,7 +48,7 @@ class SplitPlanes final : public PlaneFfts<T> {
   void run(char* space, Complex* work, const SomePlanes& planes, bool adjoint, LocalWork& local) override {
     local.run([&] { make(adjoint); });
     // All of these planes follow each other in both arrays: where there are several transforms, none of them is cut.
-    const std::int64_t first = planes.b * of_.own_planes + planes.which.first, plane = of_.middle.run * columns();
+    const std::int64_t first = planes.b * of_.own_planes + planes.which.first, plane = of_.middle.joined_plane();
     char* const rows_at = space + first * of_.space_plane * of_.space_element;
     Complex* const kept = work + planes.which.first * plane;
     const Ffts& ffts = ffts_[adjoint];
@@ -60,12 +60,13 @@ class SplitPlanes final : public PlaneFfts<T> {
       });
     };
     const auto along_y = [&](std::int64_t at, std::int64_t count, Complex* array, cpu::LineRange) {
-      const AxisSide<T> side{cpu::whole_side(columns()), nullptr, plane};
+      const AxisSide<T> inside{cpu::whole_side(columns()), nullptr, of_.middle.run * columns()},
+          outside{inside.side, nullptr, plane};
       const cpu::LineRange all{0, of_.middle.run};
       Complex* const own = kept + at * plane;
       local.run([&] {
-        from_space ? ffts.lines->run(array, side, own, side, of_.middle.run, all, count)
-                   : ffts.lines->run(own, side, array, side, of_.middle.run, all, count);
+        from_space ? ffts.lines->run(array, inside, own, outside, of_.middle.run, all, count)
+                   : ffts.lines->run(own, outside, array, inside, of_.middle.run, all, count);
       });
     };
     const std::int64_t count = planes.count * planes.which.count;

@@ -23,7 +23,8 @@ cpu::LineRange columns_in(int chunk, const Chunks& chunks, std::int64_t columns)
 TranspositionPiece piece_of(int own, const TranspositionShape& shape, int chunk, const Chunks& chunks) {
   // Bytes of a run, where the array is stored by planes and by columns, and of a plane on either side.
   const std::int64_t run = shape.run_of(own) * shape.element, row = shape.run * shape.element;
-  const std::int64_t plane = shape.columns.items() * run, mine = shape.joined ? plane : shape.columns.size(own) * row;
+  const std::int64_t plane = shape.joined ? shape.joined_plane() * shape.element : shape.columns.items() * run;
+  const std::int64_t mine = shape.joined ? plane : shape.columns.size(own) * row;
   TranspositionPiece piece;
   piece.planes = planes_in(chunk, chunks, shape.planes_of(own));
   piece.columns = columns_in(chunk, chunks, shape.columns.size(own));
@@ -56,13 +57,22 @@ TranspositionPiece piece_of(int own, const TranspositionShape& shape, int chunk,
 
 }  // namespace
 
+std::int64_t plane_gap(std::int64_t elements, std::int64_t element) {
+  constexpr std::int64_t kPage = 4096, kLine = 64, kLeast = 16 * kPage;
+  const std::int64_t bytes = elements * element;
+  if (bytes < kLeast) return 0;
+  const std::int64_t pages = (bytes + kPage - 1) / kPage, odd = pages + 1 - pages % 2;
+  return (odd * kPage + kLine - bytes) / element;
+}
+
 TranspositionPieces::TranspositionPieces(int rank, const TranspositionShape& shape, const Chunks& chunks)
-    : planes_elements_(shape.planes_of(rank) * shape.columns.items() * shape.run_of(rank)),
-      columns_elements_(shape.planes.items() * shape.columns.size(rank) * shape.run),
-      columns_stride_((shape.joined ? shape.columns.items() : shape.columns.size(rank)) * shape.run),
+    : columns_elements_(shape.planes.items() * shape.columns.size(rank) * shape.run),
+      columns_stride_(shape.joined ? shape.joined_plane() : shape.columns.size(rank) * shape.run),
       element_(shape.element),
-      planes_begin_(shape.first_plane_of(rank) * shape.columns.items() * shape.run),
       columns_begin_(shape.columns.begin(rank) * shape.run) {
+  const std::int64_t plane = shape.joined ? shape.joined_plane() : shape.columns.items() * shape.run_of(rank);
+  planes_elements_ = shape.planes_of(rank) * plane;
+  planes_begin_ = shape.first_plane_of(rank) * (shape.joined ? plane : shape.columns.items() * shape.run);
   checked_multiply(checked_multiply(shape.planes.items(), shape.columns.items(), "an array"), shape.run * shape.element,
                    "an array");
   for (int c = 0; c < (chunks.cut == Cut::batch ? 1 : chunks.count); ++c)

@@ -38,14 +38,23 @@ struct TranspositionShape {
   // then as far apart as those of a plane are.
   bool joined = false;
   Split runs = {};  // how the ranks of a group share a run, in as many parts as there are ranks; one part: they do not
+  std::int64_t gap = 0;  // elements between the planes of a joined array (plane_gap)
 
   bool shares_runs() const { return runs.parts() > 1; }
   // Of a rank, where the array is stored by planes.
   std::int64_t planes_of(int rank) const { return planes.size(rank / runs.parts()); }
   std::int64_t first_plane_of(int rank) const { return planes.begin(rank / runs.parts()); }
   std::int64_t run_of(int rank) const { return shares_runs() ? runs.size(rank % runs.parts()) : run; }
+  // From a plane of a joined array to the next.
+  std::int64_t joined_plane() const { return columns.items() * run + gap; }
   std::int64_t run_begin_of(int rank) const { return shares_runs() ? runs.begin(rank % runs.parts()) : 0; }
 };
+
+// Elements to leave between planes of so many, of so many bytes each, in an array whose lines lie across the planes. A
+// line has one element in each plane. Where planes are a multiple of many pages, the elements of a line share few sets
+// of the cache and, in pages of 4 KB, few sets of what remembers their places; so planes are an odd number of pages and
+// one cache line apart. Short planes have none, as lines of theirs fill pages.
+std::int64_t plane_gap(std::int64_t elements, std::int64_t element);
 
 // Rows in an array: the first at byte `at`, each `bytes` long, and `stride` bytes from one to the next; and as many in
 // each of `planes`, `plane_stride` bytes apart. More planes than one occur where ranks share runs.

@@ -10,7 +10,7 @@ template <class T>
 class WholePlanes final : public PlaneFfts<T> {
  public:
   WholePlanes(const PlaneFftSpec& spec, const Pipeline<T>& pipeline)
-      : of_(spec.of), work_plane_(of_.middle.run * of_.middle.columns.items()), deterministic_(spec.deterministic) {
+      : of_(spec.of), work_plane_(of_.middle.joined_plane()), deterministic_(spec.deterministic) {
     // The planes of a piece are transformed all at once or, where results must not depend on how many there are, one at
     // a time.
     for (int c = 0; c < pipeline.chunks(); ++c) {
@@ -34,11 +34,15 @@ class WholePlanes final : public PlaneFfts<T> {
   std::int64_t bytes() const override { return ffts_.bytes(); }
 
  private:
-  static std::unique_ptr<Executor> make(const PlaneFftSpec& spec, std::int64_t count) {
+  std::unique_ptr<Executor> make(const PlaneFftSpec& spec, std::int64_t count) const {
     Problem plane = spec.problem;
     plane.dim = spec.problem.dim - 1;
     plane.n[plane.dim] = 1;
     plane.batch = count;
+    if (of_.middle.gap > 0) {
+      const Sizes spectrum = of_.to_spectrum ? output_sizes(plane) : input_sizes(plane);
+      (of_.to_spectrum ? plane.output_layout : plane.input_layout) = ArrayLayout{{1, spectrum[0]}, work_plane_};
+    }
     generator::Plan plan = spec.plan.local;
     plan.cpu().fft.rigor = generator::Rigor::estimate;
     ExecutorOptions options;

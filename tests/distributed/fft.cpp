@@ -61,6 +61,13 @@ TEST(DistributedFft, Batches) {
   }
 }
 
+// Planes that ranks share lie apart (plane_gap of transposition_pieces.h).
+TEST(DistributedFft, PlanesOfManyPages) {
+  for (const char* type : {"c2c", "r2c", "c2r"})
+    compare_any(std::string("fft:type=") + type + ",n=126x66x5,prec=f64,batch=2");
+  compare_any("fft:type=c2c,n=64x64x6,prec=f64,sign=1");
+}
+
 TEST(DistributedFft, AForcedLibraryPlanRunsOnEveryRank) {
   Options options = forced();
   options.plan = "cpu;threads=1;fft=fftw(rigor=estimate)";

@@ -168,6 +168,7 @@ TEST(DistributedPencils, HaveTheBitsOfSlabsOnOneRank) {
     compare_bits<float, F>("fft:type=r2c" + n + ",prec=f32,batch=2");
     compare_bits<double, D>("fft:type=r2c" + n + ",prec=f64");
   }
+  compare_bits<double, D>("fft:type=r2c,n=126x66x3,prec=f64");  // planes that lie apart where ranks share them
 }
 
 // Bytes ------------------------------------------------------------------------------------------------------------
@@ -277,7 +278,7 @@ TEST(DistributedPencils, HaveOneSpelling) {
     EXPECT_EQ(head_of(""), "ranks=pencils(grid=1x1,chunks=1,cut=planes)");
   }
   for (const char* wrong : {"grid=0x1", "grid=1", "grid=1x", "grid=x1", "grid=-1x-1", "grid=1x1x1", "grid=99999x99999",
-                            "grid=1x1,grid=1x1", "exchange=host", "balance=planes", "cut=rows", "chunks=0"}) {
+                            "grid=1x1,grid=1x1", "exchange=kernels", "balance=planes", "cut=rows", "chunks=0"}) {
     std::string message;
     EXPECT_EQ(status_of([&] { head_of(wrong); }, &message), Status::invalid_plan) << wrong;
     EXPECT_NE(message.find("grid=AxB"), std::string::npos) << message;

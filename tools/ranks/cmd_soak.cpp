@@ -91,7 +91,7 @@ class RanksHunt {
     const bool third = !fft && one.problem.type == 3;
     if ((third && device_) || random_.below(4) == 0) return {};
     if (!fft && !one.deterministic && random_.below(4) == 0) return "ranks=replicated";
-    const bool pencils = one.problem.dim == 3 && !third && !device_ && random_.below(2) == 0;
+    const bool pencils = one.problem.dim == 3 && !third && (fft || !device_) && random_.below(2) == 0;
     std::vector<std::string> arguments;
     if (pencils && random_.below(4) > 0) {
       const auto grids = runtime::distributed::grids_of(ranks_);
@@ -108,7 +108,7 @@ class RanksHunt {
     if (!device_ && !pencils && random_.below(3) == 0) arguments.emplace_back("exchange=host");
     if (device_ && random_.below(4) > 0) {
       const char* const copied = in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host";
-      const bool kernels = random_.below(2) == 0 && one.problem.dim == 3;
+      const bool kernels = random_.below(2) == 0 && one.problem.dim == 3 && !pencils;
       const bool kept = kernels && !fft && random_.below(2) == 0;
       const char* const peers = kept                     ? "exchange=kernels,kept=grid"
                                 : kernels && ranks_ <= 3 ? "exchange=kernels"
@@ -147,7 +147,8 @@ class RanksHunt {
         failed = fmt::format("wrong: error {:.2e}, up to {:.1e} is right", error, allowed_error(one.problem));
       if (failed.empty() && one.deterministic) {
         RanksOptions one_rank = options;  // bits depend neither on the grid nor on chunks and exchanges
-        if (!options.plan.empty()) one_rank.plan = "ranks=slabs";
+        const bool pencils = options.plan.starts_with("ranks=pencils");
+        if (!options.plan.empty()) one_rank.plan = pencils && device_ ? "ranks=pencils" : "ranks=slabs";
         const RanksOutcome alone = run_on_ranks(data, one_rank, MPI_COMM_SELF);
         if (alone.status != Status::success || !same_bits(data.to, alone.output, outcome.output))
           failed = "bits: one rank has other ones " + alone.message;

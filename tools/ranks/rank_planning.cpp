@@ -168,14 +168,16 @@ void RankPlanning::list_pencils(const Problem& problem, const generator::Candida
     for (const Balance balance : {Balance::points, Balance::planes}) {
       if (problem.kind == Kind::fft && balance == Balance::planes) continue;  // it has no points
       pencils.balance = balance;
-      for (const Chunks& chunks : chunks_of(problem)) {
-        pencils.chunks = chunks;
-        if (!collector.is_new(pencils)) continue;  // plans that differ in tiles that do not fit
-        collector.add(pencils,
-                      {kFirst + 2 * grid.in_plane + static_cast<int>(balance), chunks.count,
-                       static_cast<int>(chunks.cut), number, static_cast<int>(RankExchange::host)},
-                      estimate);
-      }
+      for (const Chunks& chunks : chunks_of(problem))
+        for (const RankExchange way : exchanges()) {
+          if (way == RankExchange::kernels || way == RankExchange::shared) continue;  // slabs alone have these
+          pencils.chunks = chunks, pencils.exchange = way;
+          if (!collector.is_new(pencils)) continue;  // plans that differ in tiles that do not fit
+          collector.add(pencils,
+                        {kFirst + 2 * grid.in_plane + static_cast<int>(balance), chunks.count,
+                         static_cast<int>(chunks.cut), number, static_cast<int>(way)},
+                        estimate);
+        }
     }
   }
 }

@@ -113,20 +113,34 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
   return fft::beyond_reach(planned, options);
 }
 
+namespace {
+
+GpuProgram lines_program(fft::EmitOptions options, int dimension, const DeviceTraits& traits) {
+  options.device = traits;
+  const fft::AnySizePasses passes = fft::one_dimension_passes(options, dimension);
+  if (!fits(passes, traits))
+    throw Error(Status::unsupported, fmt::format("lines of {} values need more shared memory than a block of {} has",
+                                                 options.n[static_cast<std::size_t>(dimension)], traits.name));
+  return fft::emit_any_size(passes);
+}
+
+}  // namespace
+
 GpuProgram gpu_fft_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits) {
-  return gpu_fft_ranks_lines_program(problem, dimension, {}, traits);
+  return lines_program(emit_options(problem), dimension, traits);
+}
+
+GpuProgram gpu_fft_steady_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits) {
+  fft::EmitOptions options = emit_options(problem);
+  options.by_length = true;
+  return lines_program(options, dimension, traits);
 }
 
 GpuProgram gpu_fft_ranks_lines_program(const Problem& problem, int dimension, const RankPorts& ranks,
                                        const DeviceTraits& traits) {
   fft::EmitOptions options = emit_options(problem);
-  options.device = traits;
   options.input_ranks = ranks.input, options.output_ranks = ranks.output;
-  const fft::AnySizePasses passes = fft::one_dimension_passes(options, dimension);
-  if (!fits(passes, traits))
-    throw Error(Status::unsupported, fmt::format("lines of {} values need more shared memory than a block of {} has",
-                                                 problem.n[dimension], traits.name));
-  return fft::emit_any_size(passes);
+  return lines_program(options, dimension, traits);
 }
 
 GpuProgram gpu_fft_ranks_program(const Problem& problem, bool weighted, const RankPorts& ranks,

@@ -29,6 +29,9 @@ std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& pl
 // The program for complex transforms along one dimension of the problem's arrays alone, out of place, by generated
 // kernels. Throws Error{unsupported} if none can do it.
 GpuProgram gpu_fft_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits);
+// The same with steps that follow from the length of a line across x alone (EmitOptions::by_length): its bits do not
+// depend on how many lines there are. Its length has codelets.
+GpuProgram gpu_fft_steady_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits);
 
 // Which of a program's arrays are those of several ranks.
 struct RankPorts {

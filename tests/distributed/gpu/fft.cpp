@@ -146,8 +146,6 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
     EXPECT_EQ(refused("fft:type=c2c,n=8x67x4,prec=f64", kernels, few ? "length 67" : "at most 3"),
               Status::invalid_plan);
   }
-  EXPECT_EQ(refused("fft:type=c2c,n=8x6x4,prec=f64", one_thread("ranks=pencils"), "GPUs compute by slabs"),
-            Status::unsupported);
   EXPECT_EQ(refused(fft, one_thread("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),
             Status::invalid_plan);
   EXPECT_EQ(refused(fft, one_thread("ranks=slabs(exchange=shared)"), "the ranks have GPUs"), Status::unsupported);

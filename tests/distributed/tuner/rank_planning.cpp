@@ -112,7 +112,22 @@ TEST(RankPlanning, ProblemsInThreeDimensionsTryEveryGrid) {
   EXPECT_EQ(grids_in("nufft:type=1,n=40x36,m=900,prec=f32,tol=1e-3", {4, 1}, rank_device()), Grids{});
   EXPECT_EQ(grids_in("nufft:type=3,dim=3,m=900,k=900,prec=f32,tol=1e-3", {4, 1}, rank_device()), Grids{});
   EXPECT_EQ(grids_in("fft:type=c2c,n=40x36,prec=f32", {4, 1}, rank_device()), Grids{});
-  EXPECT_EQ(grids_in("fft:type=c2c,n=32x32x32,prec=f32", {4, 1}, runtime::emulated::emulated_traits()), Grids{});
+  EXPECT_EQ(grids_in("fft:type=c2c,n=32x32x32,prec=f32", {4, 1}, runtime::emulated::emulated_traits()),
+            (Grids{"2x2", "4x1"}));
+  EXPECT_EQ(grids_in(kToken, {4, 1}, runtime::emulated::emulated_traits()), Grids{});
+}
+
+TEST(RankPlanning, PencilsOnGpusTryEveryExchangeThatCopies) {
+  Crew crew{4, 1};
+  crew.means.gpus = true;
+  crew.means.no_peer.clear(), crew.means.no_nccl.clear();
+  std::set<std::string> exchanges;
+  for (const std::string& text : RankPlanning(crew, runtime::emulated::emulated_traits())
+                                     .list(parse_problem("fft:type=c2c,n=32x32x32,prec=f32"))
+                                     .texts)
+    if (const auto at = text.find("exchange="); text.starts_with("ranks=pencils("))
+      exchanges.insert(text.substr(at + 9, text.find(')') - at - 9));
+  EXPECT_EQ(exchanges, (std::set<std::string>{"host", "nccl", "peer"}));
 }
 
 Crew gpus_that_see_each_other(int ranks, double bytes) {

@@ -198,8 +198,8 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
   // alone and 43.1 by two blocks of 384 threads.
   const std::vector<int> two_blocks = one_along_x ? radices_of_two_blocks(options) : std::vector<int>();
   if (!two_blocks.empty()) groups = {two_blocks};
-  const bool aligned =
-      options.n[0] % run == 0 || n > 400;  // 300^3: 380 us this way, 362 us in three rounds; 500^3: 1.82 and 2.07 ms
+  const bool aligned = options.by_length || options.n[0] % run == 0 ||
+                       n > 400;  // 300^3: 380 us this way, 362 us in three rounds; 500^3: 1.82 and 2.07 ms
   if (d > 0 && n > 256 && n <= most && options.precision == Precision::f32 && aligned)
     if (const auto pair = two_radices(n);
         !pair.empty() && (!by_primes || primes_ascend(pair)))  // as many values per thread as the larger DFT has

@@ -40,6 +40,7 @@ struct EmitOptions {
   int tile_rank = 0;
   bool in_place = false;
   bool last_first = false;  // plain plans start with the last dimension, not with x
+  bool by_length = false;   // radices of lines across x follow from their length, whatever the number of lines
   double scale = 1;
   // Orders of the input and the output that plain plans give: natural or primes, one of them at most.
   DigitOrder from = DigitOrder::natural, order = DigitOrder::natural;

@@ -21,6 +21,8 @@ struct LinePlaces {
   std::int64_t step = 1;
   std::int64_t line = 1;
   int count = 1;  // lines present, at most lines()
+  // For an array that is stored: it is larger than the caches, which need not read what is overwritten, nor keep it.
+  bool past_caches = false;
 };
 // Positions first .. first + count - 1 of each line.
 struct LineRange {

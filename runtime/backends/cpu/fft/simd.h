@@ -57,6 +57,7 @@ struct SimdMove {
   std::int64_t group = 0;
   bool half = false;  // where positions follow each other (step == 2, imag == 1): the last one has a real part only
   bool swap = false;  // exchanges real and imaginary parts: done on load and store, this conjugates the transform
+  bool past_caches = false;  // stores whole groups of adjacent lines past the caches, where they are aligned as vectors
 };
 
 // How half a spectrum of real numbers stands for a whole one: entries that have a mirror image are multiplied by

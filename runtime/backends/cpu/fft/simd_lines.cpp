@@ -185,6 +185,7 @@ class SimdLines final : public LineFft<T> {
     result.size = range.count;
     result.factor = factor;
     result.swap = swap_;
+    result.past_caches = places.past_caches;
     return result;
   }
   // Neighbouring numbers of a real line form pairs; the last pair of an odd line has one number. With gaps between

@@ -8,7 +8,9 @@
 #endif
 
 #include <algorithm>
+#include <cstdint>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "runtime/backends/cpu/fft/simd.h"
 #include "runtime/backends/cpu/fft/simd_butterfly-inl.h"
@@ -127,7 +129,7 @@ void load_adjacent(T* work, const T* from, const SimdMove<T>& move) {
     }
   }
 }
-template <bool kFactor, class T>
+template <bool kFactor, bool kPastCaches, class T>
 void store_adjacent(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
   const hn::ScalableTag<T> d;
   constexpr int L = kLanes<decltype(d)>;
@@ -138,10 +140,22 @@ void store_adjacent(const T* work, const std::int32_t* output, T* to, const Simd
     for (int g = 0; g < move.groups; ++g, at += 2 * L, element += move.group) {
       hn::Vec<decltype(d)> a, b;
       get_parts<kFactor>(d, element, move.swap, factor, &a, &b);
-      hn::StoreU(a, d, at);
-      hn::StoreU(b, d, at + L);
+      if constexpr (kPastCaches) {
+        hn::Stream(a, d, at);
+        hn::Stream(b, d, at + L);
+      } else {
+        hn::StoreU(a, d, at);
+        hn::StoreU(b, d, at + L);
+      }
     }
   }
+  if constexpr (kPastCaches) hwy::FlushStream();  // others see these stores when they see later ones
+}
+template <class T>
+bool may_pass_caches(const T* to, const SimdMove<T>& move) {
+  constexpr std::uintptr_t kVector = kLanes<hn::ScalableTag<T>> * sizeof(T);
+  return move.past_caches && reinterpret_cast<std::uintptr_t>(to) % kVector == 0 &&
+         static_cast<std::uintptr_t>(move.step) * sizeof(T) % kVector == 0;
 }
 
 // The same for a group of fewer lines than a vector has lanes.
@@ -272,8 +286,9 @@ template <bool kFactor, class T>
 void store_with(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
   constexpr int L = kLanes<hn::ScalableTag<T>>;
   if (move.line == 2 && move.imag == 1 && !move.half)
-    return move.count == L ? store_adjacent<kFactor>(work, output, to, move)
-                           : store_few_adjacent<kFactor>(work, output, to, move);
+    return move.count != L             ? store_few_adjacent<kFactor>(work, output, to, move)
+           : may_pass_caches(to, move) ? store_adjacent<kFactor, true>(work, output, to, move)
+                                       : store_adjacent<kFactor, false>(work, output, to, move);
   if (move.step == 2 && move.imag == 1)
     return 2 * move.count > L ? store_rows<kFactor, 2>(work, output, to, move)
                               : store_rows<kFactor, 1>(work, output, to, move);

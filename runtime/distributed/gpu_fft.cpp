@@ -1,14 +1,11 @@
-// A uniform FFT by slabs whose ranks have GPUs: the steps of fft_slabs.cpp, with arrays in the memory of the devices.
-// Work goes to one stream, and copies and exchanges to others, so that a chunk travels while the next is transformed.
+// A uniform FFT by slabs or pencils whose ranks have GPUs: the steps of host_fft.cpp, with arrays in the memory of the
+// devices. Work goes to one stream, and copies and exchanges to others, so that a chunk travels while the next is
+// transformed.
 #include <complex>
 
-#include "runtime/distributed/counted_executors.h"
 #include "runtime/distributed/device_lines.h"
-#include "runtime/distributed/device_middle.h"
-#include "runtime/distributed/fft_geometry.h"
+#include "runtime/distributed/device_plane_ffts.h"
 #include "runtime/distributed/passed_array.h"
-#include "runtime/distributed/pipeline.h"
-#include "runtime/distributed/rank_executor.h"
 
 namespace fourtune::runtime::distributed {
 namespace {
@@ -16,35 +13,37 @@ namespace {
 using Lane = DeviceStreams::Lane;
 
 template <class T>
-class GpuFftSlabs final : public RankExecutor {
+class GpuFft final : public RankExecutor {
   using Complex = std::complex<T>;
 
  public:
-  GpuFftSlabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan, const RankOptions& options,
-              const RankDevice& device)
+  GpuFft(const Communicator& ranks, const Problem& problem, const RankPlan& plan, const RankOptions& options,
+         const RankDevice& device)
       : ranks_(ranks),
         batch_(problem.batch),
-        deterministic_(options.deterministic),
+        each_column_(options.deterministic && plan.decomposition == Decomposition::slabs),
         of_(problem, ranks.rank(), plan.grid),
         streams_(*device.streams),
         memory_(*device.backend, device.number),
-        exchange_(ranks, *device.streams, memory_, plan.exchange, device.nccl) {
+        exchange_(ranks, *device.streams, memory_, plan.exchange, device.nccl, kMarksInPlanes),
+        pipeline_(plan.decomposition == Decomposition::pencils ? PipelineStages{nullptr} : PipelineStages{}) {
     executor_options_.deterministic = options.deterministic;
     executor_options_.device = device.number;
     executor_options_.stream = streams_.stream(Lane::work);
-    pipeline_.bind(ranks, of_.middle, plan.chunks, batch_, exchange_, memory_);
-    DeviceLines::Shape lines{of_.length, pipeline_.middle().pieces().columns_stride(), of_.lines, problem.sign,
-                             problem.precision};
+    const RankGrid& grid = plan.grid;
+    of_.middle.joined = grid.of_planes <= kMostJoined;
+    pipeline_.bind(RankGroup(ranks, grid.place_in_plane(ranks.rank()), grid.in_plane, grid.of_planes), of_.middle,
+                   plan.chunks, batch_, exchange_, memory_);
+    DeviceLines::Shape lines{of_.length, pipeline_.columns_stride(), of_.lines, problem.sign, problem.precision};
     if (!of_.to_spectrum) std::swap(lines.from, lines.to);
+    lines.steady = options.deterministic && !each_column_;
     lines_ = std::make_unique<DeviceLines>(*device.backend, plan.local, lines, executor_options_);
-    Problem plane = problem;
-    plane.dim = problem.dim - 1;
-    plane.n[plane.dim] = 1;
-    for (int c = 0; c < pipeline_.chunks(); ++c) {
-      plane.batch = pipeline_.planes(c).count;
-      planes_.add(plane.batch, [&] { return device.backend->bind(plane, plan.local, executor_options_); });
-      lines_->prepare(lines_step(pipeline_.columns(c).count));
-    }
+    const DevicePlaneSpec planes{ranks, problem, plan, device, memory_, of_, executor_options_, clock_};
+    planes_ = plan.decomposition == Decomposition::pencils ? make_gpu_split_planes<T>(planes, pipeline_)
+                                                           : make_gpu_whole_planes<T>(planes, pipeline_);
+    for (int c = 0; c < pipeline_.chunks(); ++c)
+      if (const std::int64_t columns = pipeline_.columns(c).count; columns > 0 && of_.middle.run > 0)
+        lines_->prepare(lines_step(columns));
   }
 
   void set_points(const PointSet&) override {}
@@ -53,7 +52,7 @@ class GpuFftSlabs final : public RankExecutor {
   void execute(void* first, void* second, bool adjoint) override {
     clock_.begin_execute();
     const bool to_columns = of_.to_spectrum != adjoint;
-    if (!warm_[adjoint]) ranks_.together([&] { pipeline_.middle().reserve(to_columns); });
+    if (!warm_[adjoint]) ranks_.together([&] { pipeline_.middle().reserve(to_columns), planes_->reserve(to_columns); });
     LocalWork local;
     char *space = nullptr, *spectrum = nullptr;
     local.run([&] {
@@ -65,7 +64,7 @@ class GpuFftSlabs final : public RankExecutor {
       });
     });
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
-      local.run([&] { transform_planes(space + b * of_.space_bytes(), work, which, adjoint); });
+      planes_->run(space + b * of_.space_bytes(), work, which, adjoint, local);
     };
     const auto lines = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
       local.run([&] { transform_lines(work, spectrum + b * of_.spectrum_bytes(), which, adjoint); });
@@ -74,37 +73,29 @@ class GpuFftSlabs final : public RankExecutor {
                : pipeline_.to_planes(batch_, clock_, lines, planes);
     local.run([&] {
       clock_.time("wait", [&] { streams_.wait(Lane::work); });
-      exchange_.settle();
+      exchange_.settle(), planes_->settle();
     });
     local.always([&] { exchange_.rethrow(); });
+    local.always([&] { planes_->rethrow(); });
     local.run([&] { clock_.time("download", [&] { (to_columns ? spectrum_ : space_).download(memory_); }); });
     local.end(ranks_, warm_[adjoint]);
   }
 
   MemoryUse memory() const override {
     const std::int64_t held =
-        pipeline_.bytes() + exchange_.bytes() + planes_.bytes() + lines_->bytes() + space_.bytes() + spectrum_.bytes();
+        pipeline_.bytes() + exchange_.bytes() + planes_->bytes() + lines_->bytes() + space_.bytes() + spectrum_.bytes();
     return {held, held};
   }
   // On a GPU, the stages before "wait" only begin their work.
   std::span<const StageTime> stage_times() const override { return clock_.times(); }
 
  private:
-  void transform_planes(char* space, Complex* work, cpu::LineRange which, bool adjoint) const {
-    if (which.count == 0) return;
-    void *const own = space + which.first * of_.space_plane * of_.space_element, *const kept =
-                                                                                     work +
-                                                                                     which.first * of_.spectrum_plane;
-    Executor& fft = *planes_.find(which.count);
-    of_.to_spectrum ? fft.execute(own, kept, adjoint) : fft.execute(kept, own, adjoint);
-  }
-
-  // Kernels for other numbers of lines may add in another order, so each column is transformed by the same ones where
-  // bits must not depend on the ranks.
-  std::int64_t lines_step(std::int64_t columns) const { return (deterministic_ ? 1 : columns) * of_.middle.run; }
+  // Kernels for other numbers of lines may add in another order, so each column of slabs is transformed by the same
+  // ones where bits must not depend on the ranks. Pencils, whose columns differ in length, take steady lines there.
+  std::int64_t lines_step(std::int64_t columns) const { return (each_column_ ? 1 : columns) * of_.middle.run; }
   void transform_lines(Complex* work, char* spectrum, cpu::LineRange columns, bool adjoint) {
     const std::int64_t step = lines_step(columns.count), end = (columns.first + columns.count) * of_.middle.run;
-    if (columns.count == 0) return;
+    if (step == 0 || columns.count == 0) return;
     for (std::int64_t at = columns.first * of_.middle.run; at < end; at += step)
       of_.to_spectrum ? lines_->run(work, spectrum, {at, step}, adjoint)
                       : lines_->run(spectrum, work, {at, step}, adjoint);
@@ -112,29 +103,28 @@ class GpuFftSlabs final : public RankExecutor {
 
   const Communicator& ranks_;
   std::int64_t batch_;
-  bool deterministic_;
+  bool each_column_;
   FftGeometry of_;
   DeviceStreams& streams_;
   DeviceCopy memory_;
   ExecutorOptions executor_options_;
   DeviceExchange exchange_;
   PipelineOf<DeviceMiddle<T>> pipeline_;
-  CountedExecutors planes_;
+  cpu::StageClock clock_;
+  std::unique_ptr<DevicePlaneFfts<T>> planes_;
   std::unique_ptr<DeviceLines> lines_;
   PassedArray space_, spectrum_;
   std::array<bool, 2> warm_{false, false};  // forward, adjoint
-  cpu::StageClock clock_;
 };
 
 }  // namespace
 
-std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, const Problem& problem,
-                                                 const RankPlan& plan, const RankOptions& options,
-                                                 const RankDevice& device) {
+std::unique_ptr<RankExecutor> make_gpu_fft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                           const RankOptions& options, const RankDevice& device) {
   if (plan.exchange == RankExchange::kernels) return make_gpu_joined_fft(ranks, problem, plan, options, device);
   if (problem.precision == Precision::f32)
-    return std::make_unique<GpuFftSlabs<float>>(ranks, problem, plan, options, device);
-  return std::make_unique<GpuFftSlabs<double>>(ranks, problem, plan, options, device);
+    return std::make_unique<GpuFft<float>>(ranks, problem, plan, options, device);
+  return std::make_unique<GpuFft<double>>(ranks, problem, plan, options, device);
 }
 
 }  // namespace fourtune::runtime::distributed
