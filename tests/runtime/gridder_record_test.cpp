@@ -182,6 +182,27 @@ TEST(GridderRecord, LanesDoNotDependOnEachOther) {
   }
 }
 
+// A tile's points keep the caller's order until there are enough of them to be grouped within the tile, twice as many
+// where they are spread.
+TEST(GridderRecord, FewPointsOfATileAreGroupedWithinItToInterpolateOnly) {
+  const Tiling tiling = make_tiling(3, {32, 16, 16}, 4, {32, 16, 16}, 16);
+  const WeightTables<double> tables;
+  const Kernels<double> kernels = select_kernels<double>(tiling, tables);
+  const auto least = [&](bool to_spread) {
+    for (std::int64_t m = tiling.bins; m < 400 * tiling.bins; m += tiling.bins) {
+      const auto points = make_points<double>(Kind::interior, 3, m, 0, 5);
+      PointStore<double> store;
+      store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
+                {PointOrder::permuted, true, 16, 1, {}, to_spread}, kernels);
+      for (std::int64_t j = 0; j < m; ++j)
+        if (store.form().index(store.record(j)) != j) return m;
+    }
+    return std::int64_t{0};
+  };
+  EXPECT_GT(least(false), 0);
+  EXPECT_EQ(least(true), 2 * least(false));
+}
+
 // Raw points are located where they are used, and come back in the caller's order.
 template <class T>
 void raw_round_trip(int fraction, const Points<T>& points, bool portable, int threads) {

@@ -72,7 +72,8 @@ void add_histograms(std::int64_t stride, Counter* count) {
 // Points of a tile in one x-bin touch the rows of one bin only. Where those rows would exceed the first-level cache,
 // planes are processed a few at a time.
 constexpr std::int64_t kInnerBytes = 48 * 1024;
-constexpr std::int64_t kLeastOfKey = 16;  // with fewer points per key, ordering them is not worth counting keys
+// With fewer points per key, ordering them is not worth counting keys.
+constexpr std::int64_t kLeastToInterpolate = 16, kLeastToSpread = 32;
 InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
   InnerOrder inner;
   inner.bins = tiling.bins;
@@ -116,13 +117,13 @@ void scatter(const Located& chunk, int n, Counter* next, std::uint32_t* records)
 }  // namespace
 
 template <class T>
-void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction) {
+void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, std::int64_t least_of_key, int fraction) {
   frame_.tiling = tiling;
   frame_.inner = InnerOrder();
-  if (local && order_ == PointOrder::permuted && tiling.dim == 3) {
+  if (least_of_key > 0 && order_ == PointOrder::permuted && tiling.dim == 3) {
     const InnerOrder inner = inner_order(tiling, sizeof(std::complex<T>));
     const std::int64_t keys = tiling.tiles() * inner.keys();
-    if (m_ >= kLeastOfKey * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
+    if (m_ >= least_of_key * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
   }
   form_ = make_record_form(tiling, fraction, m_, order_ == PointOrder::permuted);
   if (order_ == PointOrder::raw) form_.words = 2;  // as they are located
@@ -403,7 +404,7 @@ void PointStore<T>::find_tiles(std::int64_t m, const std::array<const T*, 3>& po
                                const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels,
                                std::int32_t* tile) {
   begin(m, grouping, kernels);
-  prepare(map, tiling, false, grouping.fraction);
+  prepare(map, tiling, 0, grouping.fraction);
   const int threads = threads_for(m, grouping.threads);
   std::vector<std::int64_t> bad(threads);
   parallel_for(threads, threads, [&](std::int64_t t) {
@@ -422,7 +423,8 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
                         const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels) {
   const PointOrder order = grouping.order;
   begin(m, grouping, kernels);
-  prepare(map, tiling, grouping.local, grouping.fraction);
+  const std::int64_t least = grouping.to_spread ? kLeastToSpread : kLeastToInterpolate;
+  prepare(map, tiling, grouping.local ? least : 0, grouping.fraction);
   const int threads = threads_for(m, grouping.threads);
   if (order == PointOrder::raw) return copy_raw(points, m < kKeptPoints ? 1 : threads);
   records_.resize(m * form_.words + kRecordSlack);

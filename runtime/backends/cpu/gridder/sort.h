@@ -30,6 +30,7 @@ struct PointGrouping {
   int fraction = 0;    // bits that positions need, see gridder/record.h
   int threads = 1;
   std::span<std::byte> lent = {};  // memory that may be overwritten meanwhile, at a cache line
+  bool to_spread = false;          // not to interpolate: grouping within tiles needs more points to pay
 };
 
 template <class T>
@@ -68,7 +69,8 @@ class PointStore {
   std::int64_t bytes() const;
 
  private:
-  void prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction);
+  // least_of_key: with fewer points for a key, points are not grouped within tiles; 0: never.
+  void prepare(const PointMap& map, const Tiling& tiling, std::int64_t least_of_key, int fraction);
   bool prepare_fixed(int d);
   void begin(std::int64_t m, const PointGrouping& grouping, const Kernels<T>& kernels);
   bool locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records, Located& chunk) const;
