@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "fmt/format.h"
+#include "fourtune/status.h"
 #include "runtime/backends/cpu/gridder/record.h"
 #include "runtime/backends/cpu/gridder/sort.h"
 #include "runtime/backends/cpu/gridder/weights.h"
@@ -75,10 +77,11 @@ void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>&
         const std::uint64_t below = form.field[d].of(record) & ((std::uint64_t{1} << form.fraction) - 1);
         const double position = static_cast<double>(origin[d] + form.cell(record, d)) -
                                 std::ldexp(static_cast<double>(below) + 0.5, -form.fraction);
-        // Half a unit by truncation, and up to half a unit in fixed point.
+        // Half a unit by truncation, and up to half a unit of rounding where positions have more than 32 bits.
         double apart = std::abs(position - (static_cast<double>(cell) - f));
         apart = std::min(apart, static_cast<double>(tiling.fine[d]) - apart);
-        EXPECT_LE(apart, std::ldexp(1.0, -form.fraction) + 1e-13) << dim << "D, " << fraction << " bits";
+        const double units = fraction + std::bit_width(static_cast<unsigned>(tiling.fine[d])) <= 30 ? 0.51 : 1;
+        EXPECT_LE(apart, std::ldexp(units, -form.fraction) + 1e-13) << dim << "D, " << fraction << " bits";
       }
     }
   }
@@ -105,17 +108,18 @@ TEST(GridderRecord, NeitherThreadsNorLentMemoryChangeTheGroupedRecords) {
   const Tiling tiling = tiling_of(3, {32, 8, 16});
   const WeightTables<double> tables;
   const GridderKernels<double> kernels = select_kernels<double>(tiling, tables);
-  for (const std::int64_t m : {5000, 70000, 200001}) {
+  for (const auto& [m, fraction] : {std::pair{5000, 30}, {9000, 18}, {70000, 30}, {70000, 18}, {200001, 30}}) {
     const auto points = make_points<double>(Kind::far, 3, m, 0, 5);
     for (const PointOrder order : {PointOrder::permuted, PointOrder::indexed}) {
       std::vector<std::uint32_t> first;
       for (const int threads : {1, 2, 3}) {
-        for (const std::int64_t lent_bytes : {std::int64_t{0}, std::int64_t{1000}, 11 * m, 40 * m}) {
+        for (const std::int64_t lent_bytes :
+             {std::int64_t{0}, std::int64_t{1000}, 11 * std::int64_t{m}, 40 * std::int64_t{m}}) {
           Buffer<std::byte> lent(lent_bytes);
           std::fill_n(lent.data(), lent_bytes, std::byte{0xa5});
           PointStore<double> store;
           store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
-                    {order, true, 30, threads, lent.memory()}, kernels);
+                    {order, true, fraction, threads, lent.memory()}, kernels);
           std::vector<std::uint32_t> records(store.record(0), store.record(m));
           for (std::int64_t j = 0; j < m && order == PointOrder::indexed; ++j)
             records.push_back(static_cast<std::uint32_t>(store.indexed(j)));
@@ -128,6 +132,76 @@ TEST(GridderRecord, NeitherThreadsNorLentMemoryChangeTheGroupedRecords) {
       }
     }
   }
+}
+
+// Points are located in 8 or 16 lanes, and the last ones of a chunk by vectors that are not full. A number that is not
+// finite is refused in each of them, and its neighbours are where they are without it; so are those of points far away.
+template <class T>
+void expect_lanes_apart(int fraction) {
+  const Tiling tiling = tiling_of(3, {32, 8, 16});
+  const WeightTables<T> tables;
+  const GridderKernels<T> kernels = select_kernels<T>(tiling, tables);
+  const std::int64_t m = kChunk + 29;
+  const auto points = make_points<T>(Kind::interior, 3, m, 0, 5);
+  const auto records_of = [&](const Points<T>& p) {
+    PointStore<T> store;
+    store.set(m, {p.data(0, 3), p.data(1, 3), p.data(2, 3)}, radians(), tiling,
+              {PointOrder::caller, false, fraction, 1}, kernels);
+    return std::vector<std::uint32_t>(store.record(0), store.record(m));
+  };
+  const auto plain = records_of(points);
+  const std::int64_t words = std::ssize(plain) / m;
+  for (const std::int64_t at : {0, 7, 8, 15, 16, 31, kChunk - 1, kChunk, kChunk + 15, kChunk + 16, kChunk + 28}) {
+    for (int d = 0; d < 3; ++d) {
+      auto moved = points;
+      for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::quiet_NaN(),
+                          std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity()}) {
+        moved.c[d][at] = bad;
+        try {
+          records_of(moved);
+          ADD_FAILURE() << "point " << at << " was taken";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.status(), Status::invalid_point);
+          EXPECT_NE(std::string(error.what()).find(fmt::format("point {}: coordinate {}", at, "xyz"[d])),
+                    std::string::npos)
+              << error.what();
+        }
+      }
+      for (const T far : {T(7), T(-7), T(40), T(-1e9), std::numeric_limits<T>::max()}) {
+        moved.c[d][at] = far;
+        auto others = records_of(moved);
+        std::copy_n(plain.begin() + at * words, words, others.begin() + at * words);
+        EXPECT_EQ(others, plain) << far << " at " << at;
+      }
+    }
+  }
+}
+TEST(GridderRecord, LanesDoNotDependOnEachOther) {
+  for (const int fraction : {12, 24, 44}) {
+    expect_lanes_apart<double>(fraction);
+    expect_lanes_apart<float>(std::min(fraction, 24));
+  }
+}
+
+// A tile's points keep the caller's order until there are enough of them to be grouped within the tile, twice as many
+// where they are spread.
+TEST(GridderRecord, FewPointsOfATileAreGroupedWithinItToInterpolateOnly) {
+  const Tiling tiling = make_tiling(3, {32, 16, 16}, 4, {32, 16, 16}, 16);
+  const WeightTables<double> tables;
+  const GridderKernels<double> kernels = select_kernels<double>(tiling, tables);
+  const auto least = [&](bool to_spread) {
+    for (std::int64_t m = tiling.bins; m < 400 * tiling.bins; m += tiling.bins) {
+      const auto points = make_points<double>(Kind::interior, 3, m, 0, 5);
+      PointStore<double> store;
+      store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
+                {PointOrder::permuted, true, 16, 1, {}, to_spread}, kernels);
+      for (std::int64_t j = 0; j < m; ++j)
+        if (store.form().index(store.record(j)) != j) return m;
+    }
+    return std::int64_t{0};
+  };
+  EXPECT_GT(least(false), 0);
+  EXPECT_EQ(least(true), 2 * least(false));
 }
 
 // Raw points are located where they are used, and come back in the caller's order.

@@ -96,8 +96,9 @@ class TiledGridder final : public Gridder<T> {
                   std::span<std::byte> lent) override {
     e_.spread_units.clear();
     e_.interp_units.clear();
-    e_.points.set(m, {x, y, z}, map, e_.tiling, {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent},
-                  e_.kernels);
+    const bool to_spread = e_.spec.mostly_spreads && !e_.spec.deterministic;
+    e_.points.set(m, {x, y, z}, map, e_.tiling,
+                  {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread}, e_.kernels);
     check_layers();
     const bool crowded = is_crowded();
     family_now_ = crowded ? SpreadFamily::subgrid : spread_family_;

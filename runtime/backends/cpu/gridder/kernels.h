@@ -21,10 +21,16 @@ struct PeriodAxis {
   int width = 2;
   double centre_low = 0;
 };
-// The same in fixed point: directly for points within a period of zero, through p - round(p) for others. x * scale +
-// shift is an integer q, the position in cells times 2^bits, or that minus the whole grid when negative. The high bits
-// of the position are i0, the low ones 1 - f. Where such an integer is too coarse (Frame::deep), the rest of the
-// product gives kDeepBits more: q is 2^kDeepBits times the integer, plus the rest and deep_shift.
+// How points are located. In fixed point, x * scale + shift is an integer q, the position in cells times 2^bits, plus
+// or minus the whole grid; its high bits are i0, its low ones 1 - f. That is exact enough for the record's positions
+// where tiles are powers of two (or one tile holds the whole dimension) and the integers are long enough.
+enum class Arithmetic {
+  int32,  // 32-bit integers, twice as many at a time; they are truncated and not rounded, as records are
+  int64,  // the integers in a sum of f64
+  deep,   // f64 only: kDeepBits more. q is 2^kDeepBits times the integer, plus the rest of the product and deep_shift
+  exact,  // error-free products
+};
+// Directly for points within a period of zero, through p - round(p) for those up to kNearPeriods away.
 struct FixedAxis {
   double scale = 0, scale_low = 0, folded_scale = 0, shift = 0;
   std::int64_t deep_shift = 0;
@@ -46,9 +52,7 @@ struct Frame {
   std::array<PeriodAxis, 3> axes{};
   std::array<FixedAxis, 3> fixed_axes{};
   std::array<double, 3> inverse_tile{};
-  // True when fixed point is exact enough for the record's positions of points up to kNearPeriods away, and tiles are
-  // powers of two (or one tile holds the whole dimension). Otherwise products are error-free.
-  bool fixed = false, deep = false;
+  Arithmetic arithmetic = Arithmetic::exact;
 };
 inline constexpr double kNearPeriods32 = 0x1p20, kNearPeriods64 = 2;
 inline constexpr double kIntegers = 0x1.8p52;  // adding it rounds to an integer, which is read from the mantissa

@@ -25,6 +25,8 @@ constexpr int kN64 = kLanes<double>;
 using D32 = hn::Rebind<std::int32_t, D64>;
 using DU = hn::RebindToUnsigned<D64>;
 using VU = hn::Vec<DU>;
+using DW = hn::Repartition<std::uint32_t, D64>;  // twice as many lanes
+using VW = hn::Vec<DW>;
 
 HWY_INLINE V64 load(const float* x) { return hn::PromoteTo(D64(), hn::LoadU(hn::Rebind<float, D64>(), x)); }
 HWY_INLINE V64 load(const double* x) { return hn::LoadU(D64(), x); }
@@ -71,29 +73,37 @@ HWY_INLINE Cells cells_exact(V64 x, const Lanes& a) {
   return {hn::Add(i0, hn::IfThenElseZero(hn::Lt(i0, hn::Zero(d)), a.fine)), hn::Sub(up, t), p};
 }
 
-// Repeats points j, j + 1, ... of a chunk whose lane of `far` is not zero with the scalar version. Returns false when
-// one is not finite.
+// Repeats points j + i of a chunk, for every bit i of `far`, with the scalar version. Returns false when one is not
+// finite.
 template <class T>
 HWY_NOINLINE bool locate_far(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x,
-                             std::int64_t first, int j, int n, V64 far, Located& out) {
-  alignas(kLine) std::uint64_t is_far[kN64];
-  hn::Store(hn::BitCast(DU(), far), DU(), is_far);
+                             std::int64_t first, int j, int n, std::uint32_t far, Located& out) {
   Located single;
-  for (int i = 0; i < kN64 && j + i < n; ++i) {
-    if (is_far[i] == 0) continue;
+  for (int i = j; far != 0 && i < n; ++i, far >>= 1) {
+    if ((far & 1) == 0) continue;
     std::array<const T*, 3> at{};
-    for (int k = 0; k < frame.tiling.dim; ++k) at[k] = x[k] + j + i;
-    if (!portable_kernels<T>().locate(frame, form, at, first + j + i, 1, single)) return false;
-    out.key[j + i] = single.key[0];
-    for (int w = 0; form != nullptr && 2 * w < form->words; ++w) out.word[w][j + i] = single.word[w][0];
+    for (int k = 0; k < frame.tiling.dim; ++k) at[k] = x[k] + i;
+    if (!portable_kernels<T>().locate(frame, form, at, first + i, 1, single)) return false;
+    out.key[i] = single.key[0];
+    for (int w = 0; form != nullptr && 2 * w < form->words; ++w) out.word[w][i] = single.word[w][0];
   }
   return true;
+}
+template <class D, class M>
+HWY_INLINE std::uint32_t bits_of(D d, M mask) {
+  std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  std::uint32_t bits;
+  __builtin_memcpy(&bits, bytes, sizeof bits);
+  return bits;
 }
 
 // Loads the vector of coordinates that starts at x[j]; beyond the n-th it holds zeros or older ones, copied to `tail`.
 template <class T>
 HWY_INLINE V64 load(const T* x, int j, int n, T* tail) {
-  return load(j + kN64 <= n ? x + j : std::copy_n(x + j, n - j, tail) - (n - j));
+  if (HWY_LIKELY(j + kN64 <= n)) return load(x + j);
+  if (j < n) std::copy_n(x + j, n - j, tail);
+  return load(tail);
 }
 
 // Converts to the position in the tile in units of 2^-fraction: integers below 2^52 are read from the mantissa of 2^52
@@ -151,12 +161,6 @@ HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& ou
   }
 }
 
-// Multiplies the low halves.
-HWY_INLINE VU multiply32(VU a, VU b) {
-  const hn::Repartition<std::uint32_t, DU> half;
-  return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
-}
-
 // Locates without losing digits. Coordinates of very many turns, whose low parts would leave the grid, go one by one.
 template <class T, int Dim, bool kRecords>
 bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
@@ -197,35 +201,140 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
     }
     const auto far = hn::Not(hn::Lt(all, most));
     if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
-      if (!locate_far(frame, form, x, first, j, n, hn::IfThenElseZero(far, hn::Set(d, 1.0)), out)) return false;
+      if (!locate_far(frame, form, x, first, j, n, bits_of(d, far), out)) return false;
     }
   }
   return true;
 }
 
-// The constants of an axis in fixed point (FixedAxis) in every lane; Deep is Frame::deep.
+// Multiplies numbers below 2^32.
+HWY_INLINE VU multiply(VU a, VU b) {
+  const hn::Repartition<std::uint32_t, DU> half;
+  return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
+}
+HWY_INLINE VW multiply(VW a, VW b) { return hn::Mul(a, b); }
+
+// The constants of an axis in fixed point (FixedAxis) in every lane, for positions that are integers of D.
+template <class D_>
+struct CellLanes {
+  using D = D_;
+  using V = hn::Vec<D>;
+  using Int = hn::TFromD<D>;
+  static constexpr int kN = static_cast<int>(hn::MaxLanes(D()));
+  static V set(std::int64_t v) { return hn::Set(D(), static_cast<Int>(v)); }
+  // Sets the sign bit where the position is not in the grid.
+  HWY_INLINE V beyond(V position) const { return hn::Or(position, hn::Sub(last, position)); }
+  HWY_INLINE V tile_of(V position) const { return hn::Shr(position, to_tile); }
+  HWY_INLINE V cell_of(V position) const { return hn::And(hn::Shr(position, to_cell), cell); }
+  HWY_INLINE V field_of(V position) const { return hn::Xor(hn::And(hn::Shr(position, to_field), field), fraction); }
+
+  V span, last, tiles, to_cell, to_tile, cell, to_field, field, fraction;
+
+ protected:
+  CellLanes(const Frame& f, const RecordForm& form, int k) : CellLanes(f, f.fixed_axes[k], form.fraction, k) {}
+
+ private:
+  CellLanes(const Frame& f, const FixedAxis& a, int fraction_bits, int k)
+      : span(set(f.tiling.fine[k] << a.bits)),
+        last(set((f.tiling.fine[k] << a.bits) - 1)),
+        tiles(set(f.tiling.count[k])),
+        to_cell(set(a.bits)),
+        to_tile(set(a.bits + a.tile_bits)),
+        cell(ones(a.tile_bits)),
+        to_field(set(a.bits - fraction_bits)),
+        field(ones(a.tile_bits + fraction_bits)),
+        fraction(ones(fraction_bits)) {}
+  static V ones(int bits) { return set((std::int64_t{1} << bits) - 1); }
+};
+
+template <class T>
+inline constexpr double kNear = sizeof(T) == 4 ? kNearPeriods32 : kNearPeriods64;
+
+// A period coordinate less its turns, for points beyond the period around zero.
+struct TurnLanes {
+  explicit TurnLanes(const PeriodAxis& axis) : factor(set(axis.factor)), factor_low(set(axis.factor_low)) {}
+  HWY_INLINE V64 rest(V64 x) const {
+    return hn::MulAdd(x, factor_low, hn::MulSub(x, factor, hn::Round(hn::Mul(x, factor))));
+  }
+  template <class T>
+  HWY_INLINE auto near(V64 x) const {
+    return hn::Le(hn::Abs(hn::Mul(x, factor)), set(kNear<T>));
+  }
+  static V64 set(double v) { return hn::Set(D64(), v); }
+  V64 factor, factor_low;
+};
+
+// Positions of 32 bits, twice as many at a time. The conversion truncates; the shift keeps what it converts above zero.
+struct Lanes32 : CellLanes<DW> {
+  Lanes32(const Frame& f, const RecordForm& form, int k) : Lanes32(f, form, f.fixed_axes[k], k) {}
+  template <class T>
+  HWY_INLINE VW position(const T* x, int j, int n, T* tail) const {
+    return folded(hn::MulAdd(load(x, j, n, tail), scale, shift),
+                  hn::MulAdd(load(x, j + kN64, n, tail + kN64), scale, shift));
+  }
+  template <class T>
+  HWY_INLINE VW position_beyond(const T* x, int j, int n, T* tail) const {
+    const auto sum = [&](V64 v) HWY_ATTR {
+      return hn::IfThenElse(turns.near<T>(v), hn::MulAdd(turns.rest(v), folded_scale, shift), nowhere);
+    };
+    return folded(sum(load(x, j, n, tail)), sum(load(x, j + kN64, n, tail + kN64)));
+  }
+
+ private:
+  Lanes32(const Frame& f, const RecordForm& form, const FixedAxis& a, int k)
+      : CellLanes<DW>(f, form, k),
+        turns(f.axes[k]),
+        scale(TurnLanes::set(a.scale)),
+        shift(TurnLanes::set(a.shift)),
+        folded_scale(TurnLanes::set(a.folded_scale)),
+        nowhere(TurnLanes::set(-0x1p40)) {}
+  // At least span where the sum is not in [0, 2 * span) or not a number, which x86 converts to the least integer.
+  HWY_INLINE VW folded(V64 lower, V64 upper) const {
+    const VW q = hn::BitCast(DW(), hn::Combine(hn::RebindToSigned<DW>(), integer(upper), integer(lower)));
+    return hn::Min(q, hn::Sub(q, span));
+  }
+  HWY_INLINE hn::Vec<D32> integer(V64 sum) const {
+#if !HWY_ARCH_X86
+    sum = hn::IfThenElse(hn::Eq(sum, sum), sum, nowhere);
+#endif
+    return hn::DemoteTo(D32(), sum);
+  }
+  TurnLanes turns;
+  V64 scale, shift, folded_scale, nowhere;
+};
+
+// Positions of 64 bits; Deep: with kDeepBits more from the product's rest.
 template <bool Deep>
-struct FixedLanes {
-  FixedLanes(const Frame& f, const RecordForm& form, double near_periods, int k)
-      : FixedLanes(near_periods, f.fixed_axes[k], f.axes[k], f.tiling.fine[k], f.tiling.count[k], form.fraction) {}
-  static VU set(std::int64_t v) { return hn::Set(DU(), static_cast<std::uint64_t>(v)); }
+struct Lanes64 : CellLanes<DU> {
+  Lanes64(const Frame& f, const RecordForm& form, int k) : Lanes64(f, form, f.fixed_axes[k], f.tiling.fine[k], k) {}
+  template <class T>
+  HWY_INLINE VU position(const T* x, int j, int n, T* tail) const {
+    const V64 v = load(x, j, n, tail);
+    return Deep ? deep(v, scale, scale_low) : shallow(v, scale);
+  }
+  template <class T>
+  HWY_INLINE VU position_beyond(const T* x, int j, int n, T* tail) const {
+    const V64 v = load(x, j, n, tail), rest = turns.rest(v);
+    const VU q = Deep ? deep(rest, folded_scale, hn::Zero(D64())) : shallow(rest, folded_scale);
+    return hn::IfThenElse(hn::RebindMask(DU(), turns.near<T>(v)), q, span);
+  }
+
+ private:
+  Lanes64(const Frame& f, const RecordForm& form, const FixedAxis& a, std::int64_t cells, int k)
+      : CellLanes<DU>(f, form, k),
+        turns(f.axes[k]),
+        scale(TurnLanes::set(a.scale)),
+        scale_low(TurnLanes::set(a.scale_low)),
+        shift(TurnLanes::set(a.shift)),
+        integers(TurnLanes::set(kIntegers)),
+        units(TurnLanes::set(1 << kDeepBits)),
+        folded_scale(TurnLanes::set(a.folded_scale)),
+        zero(hn::BitCast(DU(), integers)),
+        deep_shift(set(a.deep_shift)),
+        two_spans(set(cells << (a.bits - kDeepBits + 1))) {}
   // Returns q, or q + span where q is negative; at least span where q is not in [-span, span).
   HWY_INLINE VU folded(VU q) const { return hn::Min(q, hn::Add(q, span)); }
   HWY_INLINE VU integer(V64 sum) const { return hn::Sub(hn::BitCast(DU(), sum), zero); }
-  HWY_INLINE VU position(V64 x) const { return Deep ? deep(x, scale, scale_low) : shallow(x, scale); }
-  HWY_INLINE VU position_beyond(V64 x) const {
-    const V64 p = hn::Mul(x, factor), turns = hn::Round(p);
-    const V64 rest = hn::MulAdd(x, factor_low, hn::MulSub(x, factor, turns));
-    const VU q = Deep ? deep(rest, folded_scale, hn::Zero(D64())) : shallow(rest, folded_scale);
-    return hn::IfThenElse(hn::RebindMask(DU(), hn::Le(hn::Abs(p), near)), q, span);
-  }
-  // Sets the sign bit where the position is not in the grid.
-  HWY_INLINE VU beyond(VU position) const { return hn::Or(position, hn::Sub(last, position)); }
-
-  V64 scale, scale_low, shift, integers, units, factor, factor_low, folded_scale, near;
-  VU zero, deep_shift, two_spans, span, last, tiles, to_cell, to_tile, cell, to_field, field, fraction;
-
- private:
   HWY_INLINE VU shallow(V64 x, V64 by) const { return folded(integer(hn::MulAdd(x, by, shift))); }
   // x * (by + by_low): the product's integer part, and what it lacks in smaller units.
   HWY_INLINE VU deep(V64 x, V64 by, V64 by_low) const {
@@ -237,119 +346,120 @@ struct FixedLanes {
     const auto near_enough = hn::Lt(hn::Add(coarse, two_spans), hn::Add(two_spans, two_spans));
     return hn::IfThenElse(near_enough, folded(q), span);
   }
-
-  FixedLanes(double near_periods, const FixedAxis& a, const PeriodAxis& axis, std::int64_t cells,
-             std::int64_t tile_count, int fraction_bits)
-      : scale(hn::Set(D64(), a.scale)),
-        scale_low(hn::Set(D64(), a.scale_low)),
-        shift(hn::Set(D64(), a.shift)),
-        integers(hn::Set(D64(), kIntegers)),
-        units(hn::Set(D64(), 1 << kDeepBits)),
-        factor(hn::Set(D64(), axis.factor)),
-        factor_low(hn::Set(D64(), axis.factor_low)),
-        folded_scale(hn::Set(D64(), a.folded_scale)),
-        near(hn::Set(D64(), near_periods)),
-        zero(hn::BitCast(DU(), hn::Set(D64(), kIntegers))),
-        deep_shift(set(a.deep_shift)),
-        two_spans(set(cells << (a.bits - kDeepBits + 1))),
-        span(set(cells << a.bits)),
-        last(set((cells << a.bits) - 1)),
-        tiles(set(tile_count)),
-        to_cell(set(a.bits)),
-        to_tile(set(a.bits + a.tile_bits)),
-        cell(ones(a.tile_bits)),
-        to_field(set(a.bits - fraction_bits)),
-        field(ones(a.tile_bits + fraction_bits)),
-        fraction(ones(fraction_bits)) {}
-  static VU ones(int bits) { return set((std::int64_t{1} << bits) - 1); }
+  TurnLanes turns;
+  V64 scale, scale_low, shift, integers, units, folded_scale;
+  VU zero, deep_shift, two_spans;
 };
 
-template <class T, int Dim, bool kRecords, bool Deep = false>
+HWY_INLINE void store_keys(VU key, std::int32_t* to) {
+  const hn::RebindToUnsigned<D32> du32;
+  hn::Store(hn::TruncateTo(du32, key), du32, reinterpret_cast<std::uint32_t*>(to));
+}
+HWY_INLINE void store_keys(VW key, std::int32_t* to) { hn::Store(key, DW(), reinterpret_cast<std::uint32_t*>(to)); }
+
+// Packs the records of points j, j + 1, ...; index is that of the first kN64 of them.
+template <int Dim>
+HWY_INLINE void pack_fields(const RecordForm& form, const VU* field, VU index, int j, Located& out) {
+  VU all[4] = {field[0], field[Dim > 1 ? 1 : 0], field[Dim > 2 ? 2 : 0], index};
+  pack<Dim>(form, all, j, out);
+}
+template <int Dim>
+HWY_INLINE void pack_fields(const RecordForm& form, const VW* field, VU index, int j, Located& out) {
+  const hn::Half<DW> half;
+  VU lower[Dim], upper[Dim];
+  for (int k = 0; k < Dim; ++k) {
+    lower[k] = hn::PromoteTo(DU(), hn::LowerHalf(half, field[k]));
+    upper[k] = hn::PromoteTo(DU(), hn::UpperHalf(half, field[k]));
+  }
+  pack_fields<Dim>(form, lower, index, j, out);
+  pack_fields<Dim>(form, upper, hn::Add(index, hn::Set(DU(), std::uint64_t{kN64})), j + kN64, out);
+}
+
+template <class T, int Dim, bool kRecords, class Lanes>
 bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                   int n, Located& out) {
-  const DU du;
-  const hn::RebindToSigned<DU> ds;
-  const hn::RebindToUnsigned<D32> du32;
+  const typename Lanes::D du;
+  const hn::RebindToSigned<typename Lanes::D> ds;
+  using V = typename Lanes::V;
+  constexpr int kN = Lanes::kN;
   RecordForm shape;
   shape.fraction = 0;
   if constexpr (kRecords) shape = *form;
-  constexpr double kNear = sizeof(T) == 4 ? kNearPeriods32 : kNearPeriods64;
-  const FixedLanes<Deep> lanes[3] = {
-      {frame, shape, kNear, 0}, {frame, shape, kNear, Dim > 1 ? 1 : 0}, {frame, shape, kNear, Dim > 2 ? 2 : 0}};
+  const Lanes lanes[3] = {{frame, shape, 0}, {frame, shape, Dim > 1 ? 1 : 0}, {frame, shape, Dim > 2 ? 2 : 0}};
   const InnerOrder order = frame.inner;
-  const VU bins = FixedLanes<Deep>::set(order.bins), groups = FixedLanes<Deep>::set(order.groups);
-  const VU inverse_bin =
-      FixedLanes<Deep>::set((65536 + frame.tiling.bin - 1) / frame.tiling.bin);  // exact below 256 cells
-  VU index = hn::Iota(du, static_cast<std::uint64_t>(first));
-  const VU step = FixedLanes<Deep>::set(kN64);
-  T tail[Dim][kN64] = {};
-  for (int j = 0; j < n; j += kN64) {
-    VU position[Dim], beyond = hn::Zero(du);
+  const V bins = Lanes::set(order.bins), groups = Lanes::set(order.groups), planes = Lanes::set(order.plane_bits);
+  const V inverse_bin = Lanes::set((65536 + frame.tiling.bin - 1) / frame.tiling.bin);  // exact below 256 cells
+  VU index = hn::Iota(DU(), static_cast<std::uint64_t>(first));
+  const VU step = hn::Set(DU(), std::uint64_t{kN});
+  T tail[Dim][kN] = {};
+  for (int j = 0; j < n; j += kN) {
+    V position[Dim], beyond = hn::Zero(du);
     for (int k = 0; k < Dim; ++k) {
-      position[k] = lanes[k].position(load(x[k], j, n, tail[k]));
+      position[k] = lanes[k].position(x[k], j, n, tail[k]);
       beyond = hn::Or(beyond, lanes[k].beyond(position[k]));
     }
     const bool all_near = hn::AllFalse(ds, hn::Lt(hn::BitCast(ds, beyond), hn::Zero(ds)));
     if (HWY_UNLIKELY(!all_near)) {
       beyond = hn::Zero(du);
       for (int k = 0; k < Dim; ++k) {
-        const VU other = lanes[k].position_beyond(load(x[k], j, n, tail[k]));
+        const V other = lanes[k].position_beyond(x[k], j, n, tail[k]);
         position[k] = hn::IfThenElse(hn::Lt(position[k], lanes[k].span), position[k], other);
         beyond = hn::Or(beyond, lanes[k].beyond(position[k]));
       }
     }
-    VU key = hn::Zero(du), field[4] = {index, index, index, index};
+    V key = hn::Zero(du), field[Dim];
     for (int k = Dim - 1; k >= 0; --k) {
-      const VU i = hn::Shr(position[k], lanes[k].to_tile);
-      key = k == Dim - 1 ? i : hn::Add(multiply32(key, lanes[k].tiles), i);
-      if constexpr (kRecords) {
-        field[k] = hn::Xor(hn::And(hn::Shr(position[k], lanes[k].to_field), lanes[k].field), lanes[k].fraction);
-      }
+      const V i = lanes[k].tile_of(position[k]);
+      key = k == Dim - 1 ? i : hn::Add(multiply(key, lanes[k].tiles), i);
+      if constexpr (kRecords) field[k] = lanes[k].field_of(position[k]);
     }
     if (Dim == 3 && order.keys() > 1) {
-      const VU cell = hn::And(hn::Shr(position[0], lanes[0].to_cell), lanes[0].cell);
-      key = hn::Add(multiply32(key, bins), hn::ShiftRight<16>(multiply32(cell, inverse_bin)));
-      if (order.groups > 1) {
-        const VU plane = hn::And(hn::Shr(position[Dim - 1], lanes[2].to_cell), lanes[2].cell);
-        key = hn::Add(multiply32(key, groups), right(plane, order.plane_bits));
-      }
+      key = hn::Add(multiply(key, bins), hn::ShiftRight<16>(multiply(lanes[0].cell_of(position[0]), inverse_bin)));
+      if (order.groups > 1) key = hn::Add(multiply(key, groups), hn::Shr(lanes[2].cell_of(position[Dim - 1]), planes));
     }
-    hn::Store(hn::TruncateTo(du32, key), du32, reinterpret_cast<std::uint32_t*>(out.key + j));
+    store_keys(key, out.key + j);
     if constexpr (kRecords) {
-      pack<Dim>(shape, field, j, out);
+      pack_fields<Dim>(shape, field, index, j, out);
       index = hn::Add(index, step);
     }
     if (HWY_UNLIKELY(!all_near)) {
-      const VU far = hn::ShiftRight<63>(beyond);
-      if (!locate_far(frame, form, x, first, j, n, hn::BitCast(D64(), far), out)) return false;
+      const auto far = hn::Lt(hn::BitCast(ds, beyond), hn::Zero(ds));
+      if (!locate_far(frame, form, x, first, j, n, bits_of(ds, far), out)) return false;
     }
   }
   return true;
 }
 
-template <class T, int Dim>
-bool locate_in(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
+template <class T, int Dim, bool kRecords>
+bool locate_by(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
                Located& out) {
-  if constexpr (sizeof(T) == sizeof(double)) {
-    if (frame.fixed && frame.deep)
-      return form != nullptr ? locate_fixed<T, Dim, true, true>(frame, form, x, first, n, out)
-                             : locate_fixed<T, Dim, false, true>(frame, form, x, first, n, out);
+  switch (frame.arithmetic) {
+    case Arithmetic::int32:
+      return locate_fixed<T, Dim, kRecords, Lanes32>(frame, form, x, first, n, out);
+    case Arithmetic::int64:
+      return locate_fixed<T, Dim, kRecords, Lanes64<false>>(frame, form, x, first, n, out);
+    case Arithmetic::deep:
+      if constexpr (sizeof(T) == sizeof(double))
+        return locate_fixed<T, Dim, kRecords, Lanes64<true>>(frame, form, x, first, n, out);
+      break;
+    case Arithmetic::exact:
+      break;
   }
-  if (frame.fixed) {
-    return form != nullptr ? locate_fixed<T, Dim, true>(frame, form, x, first, n, out)
-                           : locate_fixed<T, Dim, false>(frame, form, x, first, n, out);
-  }
-  return form != nullptr ? locate_exact<T, Dim, true>(frame, form, x, first, n, out)
-                         : locate_exact<T, Dim, false>(frame, form, x, first, n, out);
+  return locate_exact<T, Dim, kRecords>(frame, form, x, first, n, out);
 }
 
 template <class T>
 bool locate(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
             Located& out) {
+  const auto in = [&](auto dim) HWY_ATTR {
+    constexpr int kDim = decltype(dim)::value;
+    return form != nullptr ? locate_by<T, kDim, true>(frame, form, x, first, n, out)
+                           : locate_by<T, kDim, false>(frame, form, x, first, n, out);
+  };
   const int dim = frame.tiling.dim;
-  return dim == 1   ? locate_in<T, 1>(frame, form, x, first, n, out)
-         : dim == 2 ? locate_in<T, 2>(frame, form, x, first, n, out)
-                    : locate_in<T, 3>(frame, form, x, first, n, out);
+  return dim == 1   ? in(std::integral_constant<int, 1>())
+         : dim == 2 ? in(std::integral_constant<int, 2>())
+                    : in(std::integral_constant<int, 3>());
 }
 
 // A number is infinite or NaN where its exponent has all bits, so that one more carries into the sign.

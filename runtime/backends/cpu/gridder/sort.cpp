@@ -22,14 +22,25 @@ namespace {
 // cache instead of being located twice. For more, fresh pages would cost as much as that.
 constexpr std::int64_t kKeptPoints = 65536;
 
-// A thread takes part for at least so many points. They take it 30 us, about as long as it may take a thread of a
-// virtual machine to begin (two of an AMD EPYC).
-constexpr std::int64_t kPointsOfThread = 10240;
+// A thread takes part for at least so many points, which take it about 13 us (two cores of an AMD EPYC). With fewer,
+// two threads are no faster than one.
+constexpr std::int64_t kPointsOfThread = 5120;
 
 // The points of a thread: whole chunks, each of which one thread locates and places.
 Share points_of(std::int64_t m, std::int64_t thread, std::int64_t threads) {
   const Share chunks = share_of((m + kChunk - 1) / kChunk, thread, threads);
   return {chunks.begin * kChunk, std::min(chunks.end * kChunk, m)};
+}
+
+// Calls f(first, n) for the chunks of a thread's points until one returns false. Returns the first point of that one,
+// or -1.
+template <class F>
+std::int64_t for_chunks(Share points, const F& f) {
+  for (std::int64_t first = points.begin; first < points.end; first += kChunk) {
+    const int n = static_cast<int>(std::min<std::int64_t>(kChunk, points.end - first));
+    if (!f(first, n)) return first;
+  }
+  return -1;
 }
 
 int threads_for(std::int64_t m, int most) {
@@ -51,10 +62,18 @@ void count_chunk(const std::int32_t* key, int n, std::int64_t stride, Counter* c
   for (; j < n; ++j) ++count[key[j]];
 }
 
+template <class Counter>
+void add_histograms(std::int64_t stride, Counter* count) {
+  for (int h = 1; h < kHistograms; ++h) {
+    for (std::int64_t k = 0; k < stride; ++k) count[k] += count[h * stride + k];
+  }
+}
+
 // Points of a tile in one x-bin touch the rows of one bin only. Where those rows would exceed the first-level cache,
 // planes are processed a few at a time.
 constexpr std::int64_t kInnerBytes = 48 * 1024;
-constexpr std::int64_t kLeastOfKey = 16;  // with fewer points per key, ordering them is not worth counting keys
+// With fewer points per key, ordering them is not worth counting keys.
+constexpr std::int64_t kLeastToInterpolate = 16, kLeastToSpread = 32;
 InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
   InnerOrder inner;
   inner.bins = tiling.bins;
@@ -79,12 +98,16 @@ void with_words(int words, F f) {
   }
 }
 
-// Writes every record of a chunk to the next place of its key.
-template <int Words, class Counter>
+// Where records are larger than this, the second-level caches do not hold them from one call to the next. In smaller
+// ones, a line that is asked for early is often taken from the thread that writes the places before it.
+constexpr std::int64_t kCachedBytes = std::int64_t{1} << 20;
+
+// Writes every record of a chunk to the next place of its key. Ahead: asks for the line behind that.
+template <int Words, bool Ahead, class Counter>
 void scatter(const Located& chunk, int n, Counter* next, std::uint32_t* records) {
   for (int j = 0; j < n; ++j) {
     std::uint32_t* const r = records + static_cast<std::size_t>(next[chunk.key[j]]++) * Words;
-    __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // the places of a key are ascending
+    if (Ahead) __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // the places of a key are ascending
     for (int w = 0; w < Words; w += 2) {
       std::memcpy(r + w, &chunk.word[w / 2][j], w + 1 < Words ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
     }
@@ -94,13 +117,13 @@ void scatter(const Located& chunk, int n, Counter* next, std::uint32_t* records)
 }  // namespace
 
 template <class T>
-void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction) {
+void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, std::int64_t least_of_key, int fraction) {
   frame_.tiling = tiling;
   frame_.inner = InnerOrder();
-  if (local && order_ == PointOrder::permuted && tiling.dim == 3) {
+  if (least_of_key > 0 && order_ == PointOrder::permuted && tiling.dim == 3) {
     const InnerOrder inner = inner_order(tiling, sizeof(std::complex<T>));
     const std::int64_t keys = tiling.tiles() * inner.keys();
-    if (m_ >= kLeastOfKey * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
+    if (m_ >= least_of_key * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
   }
   form_ = make_record_form(tiling, fraction, m_, order_ == PointOrder::permuted);
   if (order_ == PointOrder::raw) form_.words = 2;  // as they are located
@@ -114,39 +137,47 @@ void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool loca
                       map.centre_low[d]};
     frame_.inverse_tile[d] = 1.0 / tiling.tile[d];
   }
-  for (const bool deep : {false, true}) {
-    frame_.fixed = !deep || sizeof(T) == sizeof(double);
-    frame_.deep = deep;
-    for (int d = 0; d < tiling.dim; ++d) prepare_fixed(d);
-    if (frame_.fixed) break;
+  for (const Arithmetic a : {Arithmetic::int32, Arithmetic::int64, Arithmetic::deep}) {
+    if (a == Arithmetic::deep && sizeof(T) == sizeof(float)) break;
+    frame_.arithmetic = a;
+    bool enough = true;
+    for (int d = 0; d < tiling.dim; ++d) enough = enough && prepare_fixed(d);
+    if (enough) return;
   }
+  frame_.arithmetic = Arithmetic::exact;
 }
 
+// Returns whether fixed point by frame_.arithmetic is exact enough.
 template <class T>
-void PointStore<T>::prepare_fixed(int d) {
+bool PointStore<T>::prepare_fixed(int d) {
   const Tiling& tiling = frame_.tiling;
   const PeriodAxis& axis = frame_.axes[d];
   FixedAxis& fixed = frame_.fixed_axes[d];
-  const int coarse_bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit in 51 bits
+  const bool narrow = frame_.arithmetic == Arithmetic::int32, deep = frame_.arithmetic == Arithmetic::deep;
+  // q is in [0, 2 * fine) cells where it has 32 bits; otherwise 1.5 * fine cells fit in 51 bits.
+  const int coarse_bits = (narrow ? 30 : 50) - std::bit_width(static_cast<unsigned>(axis.fine));
   fixed.tile_bits = std::bit_width(static_cast<unsigned>(tiling.tile[d] - 1));
-  fixed.bits = coarse_bits + (frame_.deep ? kDeepBits : 0);
+  fixed.bits = coarse_bits + (deep ? kDeepBits : 0);
+  if (fixed.bits < form_.fraction + (narrow ? 0 : 4)) return false;  // rounded products have errors of up to four units
   fixed.folded_scale = std::ldexp(axis.fine, coarse_bits);
   fixed.scale = axis.factor * fixed.folded_scale;
   fixed.scale_low = std::fma(axis.factor, fixed.folded_scale, -fixed.scale) + axis.factor_low * fixed.folded_scale;
-  // i0 + (1 - f) = u - w/2 + 1, minus the smallest unit so that f is in [0, 1) and not in (0, 1].
+  // i0 + (1 - f) = u - w/2 + 1, minus a little so that f is in [0, 1) and not in (0, 1].
   const double cells = 1 - 0.5 * axis.width - axis.centre * axis.factor * axis.fine;
-  fixed.shift = kIntegers + std::rint(std::ldexp(cells, coarse_bits)) - 1;
+  fixed.shift = narrow ? std::ldexp(cells + axis.fine, coarse_bits) - 0x1p-8
+                       : kIntegers + std::rint(std::ldexp(cells, coarse_bits)) - 1;
   fixed.deep_shift = std::llrint(std::ldexp(cells, fixed.bits)) - 1;
   const bool aligned = tiling.tile[d] == 1 << fixed.tile_bits || tiling.count[d] == 1;
-  // Products have errors of up to four units. A rounded shift has errors of several deep ones.
-  const bool exact = fixed.bits >= form_.fraction + 4 && std::abs(cells) < axis.fine;
-  const bool round = !frame_.deep || (axis.factor == kInverseTwoPi && 2 * cells == std::rint(2 * cells));
-  frame_.fixed = frame_.fixed && aligned && exact && round;
+  // A rounded shift has errors of several deep units.
+  const bool round = !deep || (axis.factor == kInverseTwoPi && 2 * cells == std::rint(2 * cells));
+  return aligned && std::abs(cells) < axis.fine && round;
 }
 
 template <class T>
 std::int64_t PointStore<T>::counters_of_thread() const {
-  return keys() <= kManyKeys ? keys() * kHistograms : keys();
+  constexpr std::int64_t kOfLine = kLine / sizeof(std::uint32_t);  // whole lines, as threads would wait for a shared
+                                                                   // one
+  return (keys() * (keys() <= kManyKeys ? kHistograms : 2) + kOfLine - 1) / kOfLine * kOfLine;
 }
 
 // Returns false at a bad coordinate.
@@ -199,26 +230,27 @@ void PointStore<T>::write(const Located& chunk, int n, const std::int64_t* posit
   });
 }
 
+template <class T>
+void PointStore<T>::refuse_any(const std::array<const T*, 3>& points, const std::vector<std::int64_t>& bad) {
+  for (const std::int64_t first : bad) {
+    if (first >= 0) refuse(points, first);
+  }
+}
+
 // All finite numbers of radians can be located; other maps may overflow.
 template <class T>
 void PointStore<T>::copy_raw(const std::array<const T*, 3>& points, int threads) {
   coordinates_.resize(m_);
   const bool radians = frame_.axes[0].factor == kInverseTwoPi;
-  std::vector<std::int64_t> bad(threads, -1);
+  std::vector<std::int64_t> bad(threads);
   parallel_for(threads, threads, [&](std::int64_t t) {
     Located located;
-    const Share s = points_of(m_, t, threads);
-    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
-      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+    bad[t] = for_chunks(points_of(m_, t, threads), [&](std::int64_t first, int n) {
       const bool finite = kernels_->copy(points[0] + first, n, coordinates_.data() + first);
-      if (finite && (radians || locate(first, n, points, false, located))) continue;
-      bad[t] = first;
-      return;
-    }
+      return finite && (radians || locate(first, n, points, false, located));
+    });
   });
-  for (int t = 0; t < threads; ++t) {
-    if (bad[t] >= 0) refuse(points, bad[t]);
-  }
+  refuse_any(points, bad);
 }
 
 // Finds memory for what is located.
@@ -239,78 +271,68 @@ void PointStore<T>::keep_located(std::span<std::byte> lent, int threads) {
 template <class T>
 template <class Counter>
 void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int threads) {
-  const bool grouped = is_grouped(order_);
-  const std::int64_t stride = keys() <= kManyKeys ? keys() : 0, counters = counters_of_thread();
-  Buffer<Counter>& counts = this->counts<Counter>();
-  counts.resize(grouped ? counters * threads : 0);
-  std::vector<std::int64_t> bad(threads, -1);
+  const std::int64_t stride = keys() <= kManyKeys ? keys() : 0;
+  counts<Counter>().resize(counters_of_thread() * threads);
+  std::vector<std::int64_t> bad(threads);
   parallel_for(threads, threads, [&](std::int64_t t) {
     Located own;
-    std::int64_t position[kChunk];
-    Counter* const count = counts.data() + t * counters;
-    if (grouped) std::fill(count, count + counters, Counter{0});
-    const Share s = points_of(m_, t, threads);
-    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
-      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-      Located* const keeps = kept(t, (first - s.begin) / kChunk);
+    Counter* const count = counts<Counter>().data() + t * counters_of_thread();
+    std::fill_n(count, stride > 0 ? kHistograms * stride : keys(), Counter{0});
+    const Share share = points_of(m_, t, threads);
+    bad[t] = for_chunks(share, [&](std::int64_t first, int n) {
+      Located* const keeps = kept(t, (first - share.begin) / kChunk);
       Located& chunk = keeps != nullptr ? *keeps : own;
-      if (!locate(first, n, points, !grouped || keeps != nullptr, chunk)) {
-        bad[t] = first;
-        return;
-      }
-      if (grouped) {
-        count_chunk(chunk.key, n, stride, count);
-      } else {
-        std::iota(position, position + n, first);
-        write(chunk, n, position);
-        std::copy_n(chunk.key, n, tile_of_.data() + first);
-      }
-    }
+      if (!locate(first, n, points, keeps != nullptr, chunk)) return false;
+      count_chunk(chunk.key, n, stride, count);
+      return true;
+    });
+    if (stride > 0) add_histograms(stride, count);
   });
-  for (int t = 0; t < threads; ++t) {
-    if (bad[t] >= 0) refuse(points, bad[t]);
-  }
+  refuse_any(points, bad);
 }
 
-// Turns the counts into the first place of each key for every thread, in the thread's first histogram.
+// Writes the first place of each key for thread t to `next`, and thread 0 where tiles start. Every thread does so by
+// itself: places that another one wrote would have to come from its cache.
 template <class T>
 template <class Counter>
-void PointStore<T>::count_places(int threads) {
-  const std::int64_t counters = counters_of_thread(), inner = frame_.inner.keys(), tiles = frame_.tiling.tiles();
+void PointStore<T>::find_places(std::int64_t t, int threads, Counter* next) {
+  const std::int64_t inner = frame_.inner.keys(), tiles = frame_.tiling.tiles();
   Counter placed = 0;
-  starts_.resize(tiles + 1);
   std::int64_t k = 0;
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
-    starts_[tile] = placed;
+    if (t == 0) starts_[tile] = placed;
     for (const std::int64_t end = k + inner; k < end; ++k) {
-      for (int t = 0; t < threads; ++t) {
-        Counter* const count = counts<Counter>().data() + t * counters;
-        Counter n = 0;
-        for (std::int64_t i = k; i < counters; i += keys()) n += count[i];
-        count[k] = placed;
-        placed += n;
+      for (int s = 0; s < threads; ++s) {
+        if (s == t) next[k] = placed;
+        placed += counts<Counter>()[s * counters_of_thread() + k];
       }
     }
   }
-  starts_[tiles] = placed;
+  if (t == 0) starts_[tiles] = placed;
 }
 
 template <class T>
 template <class Counter>
 void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
+  const bool ahead = m_ * form_.words * std::int64_t{sizeof(std::uint32_t)} > kCachedBytes;
+  starts_.resize(frame_.tiling.tiles() + 1);
   parallel_for(threads, threads, [&](std::int64_t t) {
     Located own;
     std::int64_t position[kChunk];
-    Counter* const next = counts<Counter>().data() + t * counters_of_thread();
-    const Share s = points_of(m_, t, threads);
-    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
-      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-      const Located* const keeps = kept(t, (first - s.begin) / kChunk);
+    Counter* const next = counts<Counter>().data() + t * counters_of_thread() + keys();
+    find_places(t, threads, next);
+    const Share share = points_of(m_, t, threads);
+    for_chunks(share, [&](std::int64_t first, int n) {
+      const Located* const keeps = kept(t, (first - share.begin) / kChunk);
       if (keeps == nullptr) locate(first, n, points, true, own);
       const Located& chunk = keeps != nullptr ? *keeps : own;
       if (order_ == PointOrder::permuted) {
-        with_words(form_.words, [&](auto words) { scatter<decltype(words)::value>(chunk, n, next, records_.data()); });
-        continue;
+        with_words(form_.words, [&](auto words) {
+          constexpr int kWords = decltype(words)::value;
+          ahead ? scatter<kWords, true>(chunk, n, next, records_.data())
+                : scatter<kWords, false>(chunk, n, next, records_.data());
+        });
+        return true;
       }
       const auto note_points = [&](auto* index) {
         using Index = std::remove_pointer_t<decltype(index)>;
@@ -319,15 +341,33 @@ void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
       wide_index_.size() > 0 ? note_points(wide_index_.data()) : note_points(index_.data());
       std::iota(position, position + n, first);
       write(chunk, n, position);
-    }
+      return true;
+    });
   });
+}
+
+// Records in the caller's order, with the tile of each point.
+template <class T>
+void PointStore<T>::keep_order(const std::array<const T*, 3>& points, int threads) {
+  std::vector<std::int64_t> bad(threads);
+  parallel_for(threads, threads, [&](std::int64_t t) {
+    Located chunk;
+    std::int64_t position[kChunk];
+    bad[t] = for_chunks(points_of(m_, t, threads), [&](std::int64_t first, int n) {
+      if (!locate(first, n, points, true, chunk)) return false;
+      std::iota(position, position + n, first);
+      write(chunk, n, position);
+      std::copy_n(chunk.key, n, tile_of_.data() + first);
+      return true;
+    });
+  });
+  refuse_any(points, bad);
 }
 
 template <class T>
 template <class Counter>
 void PointStore<T>::group(const std::array<const T*, 3>& points, int threads) {
   count_keys<Counter>(points, threads);
-  count_places<Counter>(threads);
   place<Counter>(points, threads);
 }
 
@@ -364,24 +404,18 @@ void PointStore<T>::find_tiles(std::int64_t m, const std::array<const T*, 3>& po
                                const Tiling& tiling, const PointGrouping& grouping, const GridderKernels<T>& kernels,
                                std::int32_t* tile) {
   begin(m, grouping, kernels);
-  prepare(map, tiling, false, grouping.fraction);
+  prepare(map, tiling, 0, grouping.fraction);
   const int threads = threads_for(m, grouping.threads);
-  std::vector<std::int64_t> bad(threads, -1);
+  std::vector<std::int64_t> bad(threads);
   parallel_for(threads, threads, [&](std::int64_t t) {
     Located chunk;
-    const Share s = points_of(m_, t, threads);
-    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
-      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-      if (!locate(first, n, points, false, chunk)) {
-        bad[t] = first;
-        return;
-      }
+    bad[t] = for_chunks(points_of(m_, t, threads), [&](std::int64_t first, int n) {
+      if (!locate(first, n, points, false, chunk)) return false;
       std::copy_n(chunk.key, n, tile + first);
-    }
+      return true;
+    });
   });
-  for (int t = 0; t < threads; ++t) {
-    if (bad[t] >= 0) refuse(points, bad[t]);
-  }
+  refuse_any(points, bad);
 }
 
 template <class T>
@@ -389,7 +423,8 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
                         const Tiling& tiling, const PointGrouping& grouping, const GridderKernels<T>& kernels) {
   const PointOrder order = grouping.order;
   begin(m, grouping, kernels);
-  prepare(map, tiling, grouping.local, grouping.fraction);
+  const std::int64_t least = grouping.to_spread ? kLeastToSpread : kLeastToInterpolate;
+  prepare(map, tiling, grouping.local ? least : 0, grouping.fraction);
   const int threads = threads_for(m, grouping.threads);
   if (order == PointOrder::raw) return copy_raw(points, m < kKeptPoints ? 1 : threads);
   records_.resize(m * form_.words + kRecordSlack);
@@ -403,7 +438,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   wide_next_.resize(order == PointOrder::listed && wide_links ? m : 0);
   keep_located(grouping.lent, threads);
   if (!is_grouped(order)) {
-    count_keys<std::uint32_t>(points, threads);
+    keep_order(points, threads);
     if (order == PointOrder::listed) link();
   } else if (wide) {
     group<std::int64_t>(points, threads);

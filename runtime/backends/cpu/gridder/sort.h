@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "runtime/backends/cpu/base/buffer.h"
 #include "runtime/backends/cpu/gridder/gridder.h"
@@ -29,6 +30,7 @@ struct PointGrouping {
   int fraction = 0;    // bits that positions need, see gridder/record.h
   int threads = 1;
   std::span<std::byte> lent = {};  // memory that may be overwritten meanwhile, at a cache line
+  bool to_spread = false;          // not to interpolate: grouping within tiles needs more points to pay
 };
 
 template <class T>
@@ -67,12 +69,16 @@ class PointStore {
   std::int64_t bytes() const;
 
  private:
-  void prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction);
-  void prepare_fixed(int d);
+  // least_of_key: with fewer points for a key, points are not grouped within tiles; 0: never.
+  void prepare(const PointMap& map, const Tiling& tiling, std::int64_t least_of_key, int fraction);
+  bool prepare_fixed(int d);
   void begin(std::int64_t m, const PointGrouping& grouping, const GridderKernels<T>& kernels);
   bool locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records, Located& chunk) const;
   [[noreturn]] void refuse(const std::array<const T*, 3>& points, std::int64_t first);
+  // `bad`: for each thread the first point of the chunk that has one, or -1.
+  void refuse_any(const std::array<const T*, 3>& points, const std::vector<std::int64_t>& bad);
   void write(const Located& chunk, int n, const std::int64_t* position);
+  void keep_order(const std::array<const T*, 3>& points, int threads);
   void copy_raw(const std::array<const T*, 3>& points, int threads);
   void keep_located(std::span<std::byte> lent, int threads);
   // The memory for a thread's i-th chunk; null where it is not kept.
@@ -93,7 +99,7 @@ class PointStore {
   template <class Counter>
   void count_keys(const std::array<const T*, 3>& points, int threads);
   template <class Counter>
-  void count_places(int threads);
+  void find_places(std::int64_t t, int threads, Counter* next);
   template <class Counter>
   void place(const std::array<const T*, 3>& points, int threads);
   void link();
@@ -115,7 +121,7 @@ class PointStore {
   Buffer<std::int64_t> head_;        // listed
   Buffer<std::int32_t> next_;        // listed, m < 2^31
   Buffer<std::int64_t> wide_next_;   // listed, m >= 2^31
-  Buffer<std::uint32_t> counts_;     // m < 2^32: for each thread one or more histograms, then first places
+  Buffer<std::uint32_t> counts_;     // m < 2^32: for each thread a histogram and next places, once more histograms
   Buffer<std::int64_t> wide_counts_;
   Buffer<std::int64_t> starts_;   // first position of every tile, tiles + 1
   std::byte* located_ = nullptr;  // while points are set: the first chunks of every thread

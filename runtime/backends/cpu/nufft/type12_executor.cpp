@@ -33,6 +33,7 @@ class Type12Executor final : public Executor {
     spec.interp = stages.interp;
     spec.threads = stages.threads;
     spec.deterministic = options.deterministic;
+    spec.mostly_spreads = problem.type == 1;
     spec.trust_points = options.trust_points;
     spec.exact_points = options.exact_points;
     spec.longest_sum = generator::longest_sum(problem, generator::magnification(plan_.window, problem.dim));
