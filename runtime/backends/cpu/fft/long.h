@@ -71,7 +71,8 @@ class LongFft {
   AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) for k up to longest_ and each lane l
   // What scalars() gives for each block of columns_first, for transforms that are not so long that it would take much.
   std::vector<T> first_scalars_;
-  AlignedBytes work_, copy_;  // copy_: of the modes, for transforms that are not long
+  AlignedBytes work_, copy_;                // copy_: of the modes, for transforms that are not long
+  std::int64_t scratch_ = 0, scalars_ = 0;  // where they begin in a thread's work
   std::int64_t work_stride_ = 0;
 };
 

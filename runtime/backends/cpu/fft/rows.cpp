@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "generator/plan/lane_radices.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 #include "runtime/backends/cpu/fft/boxes.h"
 #include "runtime/backends/cpu/fft/chirp.h"
@@ -342,7 +343,8 @@ class LongRows final : public FftRunner {
 template <class T>
 bool are_lines_tiny(const FftOperation& op) {
   const std::int64_t n = op.n[0];
-  // There the algorithm, and with it the last bit in f32, would depend on the order of the axes in memory.
+  // There the algorithm, and with it the last bit in f32, would depend on the order of the axes in memory, which
+  // deterministic transforms promise it does not (fft.cpp).
   if (op.dim > 1 && sizeof(T) == 4) return false;
   if (op.dim == 1 && op.type == FftType::c2r) return false;
   if (op.dim == 1 && op.type == FftType::r2c) return n <= 8;
@@ -364,7 +366,8 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   const bool idle = 4 * padded > 5 * op.batch;
   if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || idle)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
-    if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
+    if (!generator::has_factors_up_to(n, generator::kLargestSummed) && LongChirp<T>::supports(n))
+      return std::make_unique<ChirpRows<T>>(op);
   }
   if (op.type != FftType::c2c && n / 2 >= kShortLine && (n / 2 > kLongLine || idle))
     if (auto line = make_long_real_fft<T>(op)) return line;
