@@ -85,8 +85,8 @@ Pair together(const FftBoxShape& shape, int split, const Costs& cost) {
   return {one, all, values};
 }
 
-// Whether a transform has the same bits dimension by dimension. Odd real lines have not, nor lines too few for the lanes
-// of a vector or so short that FFTW takes them (runtime's simd_lines.cpp and rows.cpp).
+// Whether a transform has the same bits dimension by dimension. Odd real lines have not, nor lines too few for the
+// lanes of a vector or so short that FFTW takes them (runtime's simd_lines.cpp and rows.cpp).
 bool have_the_same_bits(const FftBoxShape& shape) {
   bool tiny = shape.value_bytes == 16;
   for (int d = 0; d < shape.dim; ++d) {

@@ -96,6 +96,12 @@ double lane_cost(std::int64_t n) {
   return cheapest_lanes(n, kLargestConvolved, known).cost;
 }
 
+bool go_one_by_one(std::int64_t n, std::int64_t batch, int lanes) {
+  const std::int64_t padded = (batch + lanes - 1) / lanes * lanes;
+  const bool idle = 4 * padded > 5 * batch;
+  return n > kLongLine || (idle && n >= (has_factors_up_to(n, 13) ? kShortLine : kShortPrimeLine));
+}
+
 std::int64_t matrix_columns(std::int64_t n, int lanes) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 21;  // for a short transform; the two of 2^30 take 4 MiB each
   for (auto a = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n)))); a <= kLongest && a < n; ++a)

@@ -25,8 +25,14 @@ bool has_factors_up_to(std::int64_t n, int most);
 std::vector<int> lane_radices(std::int64_t n, int most = kLargestConvolved);
 double lane_cost(std::int64_t n);
 
-// One long line as a matrix of short ones: the divisor nearest to the square root of n, from above, whose cofactor is at
-// least `lanes`; 0 where there is none.
+// Whether lines of one dimension are transformed one at a time, as matrices: long ones, and shorter ones that would
+// leave more than a quarter of the lanes idle. With primes above 13, for which no other family of ours is there, those
+// are shorter. n: of the complex line.
+constexpr std::int64_t kLongLine = 8192, kShortLine = 4096, kShortPrimeLine = 256;
+bool go_one_by_one(std::int64_t n, std::int64_t batch, int lanes);
+
+// One long line as a matrix of short ones: the divisor nearest to the square root of n, from above, whose cofactor is
+// at least `lanes`; 0 where there is none.
 std::int64_t matrix_columns(std::int64_t n, int lanes);
 
 }  // namespace fourtune::generator

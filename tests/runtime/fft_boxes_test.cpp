@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/backends/cpu/fft/boxes.h"
+#include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/fft/simd.h"
 #include "tests/runtime/fft_check.h"
 
@@ -114,6 +115,21 @@ TEST(FftBoxes, OrdersOfAxesAndThreadsDoNotChangeABit) {
   // Short dimensions of f64 alone, in arrays with strides, are FFTW's.
   for (const char* sizes : {"c2c,n=24x6x10", "r2c,n=24x6x10", "c2r,n=24x10x4"})
     expect_bits_of_any_layout<double>(fmt::format("type={},prec=f64,batch=2", sizes), random);
+}
+
+// FFTW's bits depend on strides, so deterministic transforms take our lines in f32.
+TEST(FftBoxes, DeterministicTransformsOfF32LeaveFftwForOurLines) {
+  if (!fft_library<float>()) GTEST_SKIP() << "this build has no FFTW";
+  const auto family = [](const char* token, bool deterministic) {
+    ExecutorOptions options;
+    options.deterministic = deterministic;
+    const auto executor = make_fft_executor(problem_of(token), plan_of(FftFamily::fftw, Rigor::estimate), options);
+    return executor->plan().cpu().fft.family;
+  };
+  EXPECT_EQ(family("type=c2c,n=13x7x8,prec=f32", true), FftFamily::rows);
+  EXPECT_EQ(family("type=c2c,n=13x7x8,prec=f32", false), FftFamily::fftw);
+  EXPECT_EQ(family("type=c2c,n=13x7x8,prec=f64", true), FftFamily::fftw);
+  EXPECT_EQ(family("type=c2c,n=13,prec=f32", true), FftFamily::fftw) << "one dimension has one order";
 }
 
 // As sums, as convolutions of their length less one, and as longer ones (107, 503, 1019).

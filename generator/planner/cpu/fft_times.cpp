@@ -19,9 +19,10 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 64;                            // lines that are transformed together
-constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;    // of runtime's long.h
 constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
 // Bytes of a line's work areas, and of these and its arrays.
+// What FFTW's real lines of odd length take longer where a convolution is in them: 2.0 to 2.7 times on an AMD EPYC.
+constexpr double kOddRealPrime = 2.1;
 constexpr double kNarrow = 1.1;  // a value in vectors of half as many lanes
 constexpr double kAlongL1 = 24e3, kAlongL2 = 1e6;
 
@@ -107,17 +108,16 @@ Team team_of(int threads, const TeamPrices& prices, const Slowness& slow) {
 
 // Whether the kernels transform a long line as a matrix of short ones.
 bool is_matrix(std::int64_t n, const Shape& s) {
-  return n > kLongest || (is_smooth(n) && matrix_columns(n, static_cast<int>(s.lanes)) > 0);
+  return n > kLongest || (is_smooth(n) && matrix_columns(n, static_cast<int>(s.narrow ? s.lanes / 2 : s.lanes)) > 0);
 }
 
-// A single line, or long ones, which threads share: how many complex values each has; 0 for other transforms.
+// Lines that go one by one: how many complex values each has; 0 for other transforms.
 std::int64_t shared_line(const Problem& problem, const Shape& s) {
+  if (problem.dim != 1) return 0;
   const std::int64_t n = s.real ? problem.n[0] / 2 : problem.n[0];
-  const auto batch = static_cast<std::int64_t>(s.batch), padded = (batch + s.lanes - 1) / s.lanes * s.lanes;
-  const bool idle = 4 * padded > 5 * batch;
-  if (problem.dim != 1 || n < kShortLine || !(n > kLongLine || idle)) return 0;
+  if (!go_one_by_one(n, problem.batch, static_cast<int>(s.lanes))) return 0;
   if (s.real) return problem.n[0] % 2 == 0 && is_matrix(n, s) ? n : 0;
-  return is_matrix(n, s) || !has_factors_up_to(n, kLargestSummed) ? n : 0;
+  return is_matrix(n, s) || (n >= kShortLine && !has_factors_up_to(n, kLargestSummed)) ? n : 0;
 }
 
 // Of values that one thread writes and another one reads, those that the first one's cache still holds.
@@ -265,11 +265,9 @@ double library_ns(const Problem& problem, const Shape& s, const Team& team, cons
       for (; rest % p == 0; rest /= p)
         value += p > 13 ? price.prime * p : p > 7 ? price.medium * p : p > 2 ? price.odd * std::log2(p) : 0;
     if (rest > 1) value += price.prime * 64;
+    if (rest > 1 && s.real && d == 0 && n % 2 != 0) value *= kOddRealPrime;
     const bool straight = n <= 16 || n == 20 || n == 25 || n == 32 || n == 64;
-    if (straight)
-      value *= price.straight;
-    else
-      ns += s.values / s.size[d] * price.line;
+    if (!straight) ns += s.values / s.size[d] * price.line;
     if (!straight && n > held_at_stride(static_cast<std::int64_t>(std::fmod(stride, 1 << 20)))) value += price.conflict;
     ns += s.values * value;
   }

@@ -34,7 +34,6 @@ struct LibraryPrices {
   double call;
   double exchanged;  // a value in the cache that one thread writes and another one reads
   double shared;     // of a thread's part of the work, as TeamPrices::share
-  double straight;   // of what bits and factors cost, where there is straight-line code for the length
 };
 struct AlongPrices {
   double value, real;  // a complex value; more for one of a real line
@@ -76,7 +75,7 @@ inline constexpr PriceField<LibraryPrices> library_price_fields[] = {
     {"line", &LibraryPrices::line},         {"transform", &LibraryPrices::transform},
     {"odd_real", &LibraryPrices::odd_real}, {"real", &LibraryPrices::real},
     {"call", &LibraryPrices::call},         {"exchanged", &LibraryPrices::exchanged},
-    {"shared", &LibraryPrices::shared},     {"straight", &LibraryPrices::straight}};
+    {"shared", &LibraryPrices::shared}};
 inline constexpr PriceField<AlongPrices> along_price_fields[] = {
     {"value", &AlongPrices::value},   {"real", &AlongPrices::real},       {"pass", &AlongPrices::pass},
     {"beyond", &AlongPrices::beyond}, {"spilled", &AlongPrices::spilled}, {"line", &AlongPrices::line},

@@ -41,8 +41,8 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   return op;
 }
 
-// FFTW rounds differently with other strides. The lines of family rows do not, so that with `deterministic` the order of
-// axes in memory changes no bit of f32 either, whose last bits show in sums.
+// FFTW rounds differently with other strides. The lines of family rows do not, so that with `deterministic` the order
+// of axes in memory changes no bit of f32 either, whose last bits show in sums.
 generator::Plan reproducible(generator::Plan plan, const Problem& problem, const ExecutorOptions& options) {
   if (options.deterministic && problem.dim > 1 && problem.precision == Precision::f32 &&
       plan.cpu().fft.family == generator::FftFamily::fftw)

@@ -15,6 +15,13 @@ constexpr std::int64_t kMaxLanes = 16;
 constexpr std::int64_t kCopied = std::int64_t{1} << 20;       // bytes of a transform whose modes are copied
 constexpr std::int64_t kScalarsKept = std::int64_t{1} << 18;  // the longest transform whose scalar factors are kept
 
+// Narrower vectors where a side of the matrix does not fill wide ones.
+template <class T>
+const SimdFftKernels<T>& kernels_of(std::int64_t n) {
+  const auto &wide = simd_fft_kernels<T>(), &narrow = narrow_fft_kernels<T>();
+  return narrow.lanes == 0 || generator::matrix_columns(n, wide.lanes) != 0 ? wide : narrow;
+}
+
 // to[i] = from[i] times factor[i], where factor may be null.
 template <class T>
 void scale(const std::complex<T>* from, const T* factor, std::int64_t count, std::complex<T>* to) {
@@ -31,12 +38,12 @@ void scale(const std::complex<T>* from, const T* factor, std::int64_t count, std
 
 template <class T>
 bool LongFft<T>::supports(std::int64_t n) {
-  return simd_fft_supports(n) && generator::matrix_columns(n, simd_fft_kernels<T>().lanes) != 0;
+  return simd_fft_supports(n) && generator::matrix_columns(n, kernels_of<T>(n).lanes) != 0;
 }
 
 template <class T>
 LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
-    : kernels_(simd_fft_kernels<T>()),
+    : kernels_(kernels_of<T>(n)),
       rows_(n / generator::matrix_columns(n, kernels_.lanes)),
       columns_(n / rows_),
       along_columns_(make_simd_fft_plan<T>(rows_)),

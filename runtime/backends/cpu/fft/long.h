@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "generator/plan/lane_radices.h"
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/simd.h"
 
@@ -24,9 +25,7 @@ struct KeptModes {
   const T* factor = nullptr;
 };
 
-// When there are many lines, those up to kLongLine are better transformed many at a time (fft/lines.h). Below
-// kShortLine, splitting a line gains nothing.
-constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;
+using generator::kLongLine, generator::kShortLine;
 
 template <class T>
 class LongFft {

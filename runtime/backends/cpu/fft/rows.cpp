@@ -361,15 +361,13 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   const std::int64_t n = op.n[0];
   const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // too few lines for the lanes of a vector
-  // More than a quarter of the lanes would be idle.
-  const std::int64_t lanes = simd_fft_kernels<T>().lanes, padded = (op.batch + lanes - 1) / lanes * lanes;
-  const bool idle = 4 * padded > 5 * op.batch;
-  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || idle)) {
+  const int lanes = simd_fft_kernels<T>().lanes;
+  if (op.dim == 1 && op.type == FftType::c2c && generator::go_one_by_one(n, op.batch, lanes)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
-    if (!generator::has_factors_up_to(n, generator::kLargestSummed) && LongChirp<T>::supports(n))
+    if (n >= kShortLine && !generator::has_factors_up_to(n, generator::kLargestSummed) && LongChirp<T>::supports(n))
       return std::make_unique<ChirpRows<T>>(op);
   }
-  if (op.type != FftType::c2c && n / 2 >= kShortLine && (n / 2 > kLongLine || idle))
+  if (op.type != FftType::c2c && generator::go_one_by_one(n / 2, op.batch, lanes))
     if (auto line = make_long_real_fft<T>(op)) return line;
   if (auto boxes = make_box_fft<T>(op)) return boxes;
   // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines.

@@ -1,7 +1,7 @@
-// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above generator::kLargestConvolved. Each vector lane
-// holds one line, so every operation uses whole vectors whatever the length. There is no planning and no measurement:
-// the same length gives the same operations on every run. Plans and kernel selection are in simd.cpp, the kernels in
-// simd_*-inl.h, those of one lane in single.cpp.
+// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above generator::kLargestConvolved.
+// Each vector lane holds one line, so every operation uses whole vectors whatever the length. There is no planning and
+// no measurement: the same length gives the same operations on every run. Plans and kernel selection are in simd.cpp,
+// the kernels in simd_*-inl.h, those of one lane in single.cpp.
 //
 // Layout of a work buffer: element p is 2 * lanes numbers at p * 2 * lanes, all real parts, then all imaginary parts.
 // Input is in natural order; output k is at element output[k] (in-place decimation in frequency leaves it permuted, and
@@ -126,8 +126,8 @@ template <class T>
 const SimdFftKernels<T>& simd_fft_kernels();
 template <class T>
 const SimdFftKernels<T>& single_fft_kernels();
-// Kernels for vectors of half as many lanes, with the same bits, where this processor's have 512 bits; elsewhere `lanes`
-// is 0. For fewer lines than wide vectors hold, or where threads share few vectors of lines.
+// Kernels for vectors of half as many lanes, with the same bits, where this processor's have 512 bits; elsewhere
+// `lanes` is 0. For fewer lines than wide vectors hold, or where threads share few vectors of lines.
 template <class T>
 const SimdFftKernels<T>& narrow_fft_kernels();
 
