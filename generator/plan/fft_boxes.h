@@ -16,10 +16,11 @@ namespace fourtune::generator {
 
 struct FftBoxes {
   int split = 0;  // 0: dimension by dimension
+  int lanes = 0;  // of its vectors
   // Values of all transforms with idle lanes, for the two kinds of moves and the dimensions before and after the split.
   double rows = 0, columns = 0;
-  double blocks = 0;       // groups and blocks of lines
-  double units = 0;        // pieces of work of the step that has fewer of them
+  double blocks = 0;                       // groups and blocks of lines
+  double row_units = 0, column_units = 0;  // pieces of work of the two steps; of the second one 0 where there is one
   bool beyond_l1 = false;  // what one vector's lanes transform together does not stay in the first-level cache
 };
 
@@ -31,6 +32,9 @@ struct FftBoxShape {
   std::int64_t batch = 1;
   int lanes = 16;
   int value_bytes = 8;
+  bool narrow = false;  // vectors of half as many lanes may be taken instead
+  int threads = 1;      // that share the transform; no bit depends on them
+  bool odd_real = false;
 };
 FftBoxes fft_boxes(const FftBoxShape& shape);
 

@@ -110,7 +110,8 @@ TEST(FftTimes, ThreadsDivideTheColumnsOfBoxesByVectors) {
     if (boxes.split == 0 || boxes.split == shape.dim) continue;
     std::int64_t first = 1, second = 1;
     for (int d = 0; d < shape.dim; ++d) (d < boxes.split ? first : second) *= sizes[static_cast<std::size_t>(d)];
-    EXPECT_EQ(boxes.units, static_cast<double>(std::min((first + 7) / 8, (second + 7) / 8)));
+    EXPECT_EQ(boxes.row_units, static_cast<double>((second + 7) / 8));
+    EXPECT_EQ(boxes.column_units, static_cast<double>((first + 7) / 8));
     ++in_two_steps;
   }
   EXPECT_GT(in_two_steps, 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/backends/cpu/fft/boxes.h"
+#include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/fft/simd.h"
 #include "tests/runtime/fft_check.h"
 
@@ -116,16 +117,76 @@ TEST(FftBoxes, OrdersOfAxesAndThreadsDoNotChangeABit) {
     expect_bits_of_any_layout<double>(fmt::format("type={},prec=f64,batch=2", sizes), random);
 }
 
-TEST(FftBoxes, PrimesUpToTheLargestRadixAndTheirProductsMatchTheDirectSum) {
+// FFTW's bits depend on strides, so deterministic transforms take our lines in f32.
+TEST(FftBoxes, DeterministicTransformsOfF32LeaveFftwForOurLines) {
+  if (!fft_library<float>()) GTEST_SKIP() << "this build has no FFTW";
+  const auto family = [](const char* token, bool deterministic) {
+    ExecutorOptions options;
+    options.deterministic = deterministic;
+    const auto executor = make_fft_executor(problem_of(token), plan_of(FftFamily::fftw, Rigor::estimate), options);
+    return executor->plan().cpu().fft.family;
+  };
+  EXPECT_EQ(family("type=c2c,n=13x7x8,prec=f32", true), FftFamily::rows);
+  EXPECT_EQ(family("type=c2c,n=13x7x8,prec=f32", false), FftFamily::fftw);
+  EXPECT_EQ(family("type=c2c,n=13x7x8,prec=f64", true), FftFamily::fftw);
+  EXPECT_EQ(family("type=c2c,n=13,prec=f32", true), FftFamily::fftw) << "one dimension has one order";
+}
+
+// As sums, as convolutions of their length less one, and as longer ones (107, 503, 1019).
+TEST(FftBoxes, PrimesAndTheirProductsMatchTheDirectSum) {
   std::mt19937_64 random(97);
-  for (const int n : {17, 19, 23, 29, 31, 37, 41,  43,      47,     53,     59,     61,     67,
-                      71, 73, 79, 83, 89, 97, 101, 17 * 17, 2 * 97, 6 * 41, 3 * 53, 16 * 31}) {
-    EXPECT_EQ(has_small_factors(n), n != 101) << n;
+  for (const int n :
+       {17, 19, 23, 29,  31,      37,     41,     43,     47,      53,  59,  61,  67,   71,       73,      79,
+        83, 89, 97, 101, 17 * 17, 2 * 97, 6 * 41, 3 * 53, 16 * 31, 103, 107, 503, 1019, 12 * 101, 37 * 61, 5 * 107}) {
+    EXPECT_TRUE(simd_fft_supports(n)) << n;
     for (const char* prec : {"f32", "f64"}) {
       check(problem_of(fmt::format("type=c2c,n={},prec={},batch=21", n, prec)), plan_of(FftFamily::rows), random);
       check(problem_of(fmt::format("type=r2c,n={}x3,prec={},batch=7", n, prec)), plan_of(FftFamily::rows), random);
     }
   }
+}
+
+// Lines that threads share, a matrix of which one side is a prime that is convolved.
+TEST(FftBoxes, LongLinesWithALargePrimeMatchTheDirectSum) {
+  std::mt19937_64 random(461);
+  for (const char* rest : {"n=4141,prec={}", "n=5150,prec={},batch=2", "n=4099,prec={},place=in"})  // 41 101, 50 103
+    for (const char* prec : {"f32", "f64"})
+      for (const int threads : {1, 2})
+        check(problem_of("type=c2c," + fmt::format(fmt::runtime(rest), prec)),
+              plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
+}
+
+// Vectors of half as many lanes, where threads would have unequal parts of wide ones, and lines that fill few lanes.
+TEST(FftBoxes, ThreadsWithFewVectorsMatchTheDirectSum) {
+  std::mt19937_64 random(8);
+  for (const char* sizes : {"n=1024x16", "n=16x128x8", "n=512x8", "n=96x10", "n=14x20x10", "n=7x5x24"})
+    for (const char* type : {"c2c", "r2c", "c2r"})
+      for (const char* prec : {"f32", "f64"})
+        for (const int threads : {1, 2, 3})
+          check(problem_of(fmt::format("type={},{},prec={}", type, sizes, prec)),
+                plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
+}
+
+template <class T>
+void expect_bits_of_any_threads(const std::string& token, std::mt19937_64& random) {
+  const Problem p = problem_of(token);
+  const auto values = random_array<T>(random, 2 * volume(input_side(p).sizes) * p.batch);
+  std::vector<LongComplex> array;
+  for (std::size_t i = 0; i < values.size(); i += 2) array.emplace_back(values[i], values[i + 1]);
+  const auto one = result<T>(p, array, 1);
+  for (const int threads : {2, 3}) EXPECT_TRUE(result<T>(p, array, threads) == one) << token << " on " << threads;
+}
+
+// Which dimensions are taken together, and in which vectors, depends on the threads. Of f64 there are dimensions so
+// short that FFTW takes them otherwise, and of r2c odd lines.
+TEST(FftBoxes, ThreadsThatChangeTheVectorsChangeNoBit) {
+  std::mt19937_64 random(9);
+  for (const char* sizes : {"64x16", "16x128x8", "1024x16", "512x8", "14x96x10", "101x6x7", "3x50", "200x2", "15x9x8",
+                            "8x8x8", "16x16", "10x12x3", "36x15x2"})
+    for (const char* type : {"c2c", "r2c", "c2r"}) {
+      expect_bits_of_any_threads<float>(fmt::format("type={},n={},prec=f32", type, sizes), random);
+      expect_bits_of_any_threads<double>(fmt::format("type={},n={},prec=f64", type, sizes), random);
+    }
 }
 
 // Lines of every number up to more than a vector's lanes; each is checked alone, so that idle lanes cannot hide.

@@ -119,10 +119,9 @@ Times estimates(const Measured& one, const FftPrices& prices) {
 // How much longer the chosen plan takes than the fastest one that was measured and may run untuned.
 double loss(const Measured& one, const Times& guess) {
   const Times& times = one.times;
-  const bool library = one.problem.dim == 1 || one.problem.precision == Precision::f64;
   std::size_t chosen = guess.size(), fastest = guess.size();
   for (std::size_t i = 0; i < guess.size(); ++i) {
-    if (times[i] == 0 || (i % 3 == 1 && !library)) continue;
+    if (times[i] == 0) continue;
     if (chosen == guess.size() || guess[i] < guess[chosen]) chosen = i;
     if (fastest == guess.size() || times[i] < times[fastest]) fastest = i;
   }

@@ -326,11 +326,9 @@ bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits
 }
 
 // Whether FFTW's estimate may run untuned: in a build that links it, on the dense arrays whose times the model knows.
-// Not in several dimensions of f32, where the last bit would depend on the order of the axes in memory.
 bool may_estimate(const Problem& problem) {
 #ifdef FOURTUNE_FFTW
-  const bool same_bits = problem.dim == 1 || problem.precision == Precision::f64;
-  return same_bits && problem.order == SpectrumOrder::natural && !problem.input_layout && !problem.output_layout;
+  return problem.order == SpectrumOrder::natural && !problem.input_layout && !problem.output_layout;
 #else
   (void)problem;
   return false;

@@ -4,8 +4,9 @@
 // Xeon with AVX-512 and Debian's FFTW: 590 problems (seed 19010: 260 of at most 3 MB, seed 19012: 330 of at most 2 MB).
 // Values that threads exchange are of 160 problems on two threads of another such Xeon (seed 20262602). Family along is
 // of 87 lines (seed 20261804: 320 problems of at most 2 MB) on one thread of an AMD EPYC with AVX-512.
-// EPYC (Zen 4) with AVX-512 and Debian's FFTW: 530 problems on an idle machine (seed 20264382: 330 of at most 2 MB,
-// seed 20264383: 200 of at most 12 MB). There a step costs 0.4 us in a loop of executes; the price is what `fourtune
+// EPYC (Zen 4) with AVX-512 and Debian's FFTW: f64 of 530 problems on an idle machine (seed 20264382: 330 of at most 2
+// MB, seed 20264383: 200 of at most 12 MB), f32 of 500 (seed 20264543: 300 of at most 2 MB, seed 20264544: 200 of at
+// most 20 MB). There a step costs 0.4 us in a loop of executes; the price is what `fourtune
 // calibrate` measures, so that batches of 2 us do not depend on how busy the machine is.
 #include <string_view>
 
@@ -26,9 +27,9 @@ constexpr FftPrices kXeon64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 2
                             {3000, 1.1},
                             &reference_processor};
 
-constexpr FftPrices kEpyc32{{0.415, 0.358, 0.0649, 0.0433, 0.0133, 0.046, 36.9, 19.8, 1.12, 0.0668, 0.0711},
-                            {0.0978, 0.124, 0.103, 0.207, 0.386, 0.247, 29, 0.933, 4.95, 1.51, 61.6, 0.224, 1.2},
-                            {0.0743, 0.414, 0.01, 0.0263, 0.412, 2.65, 36},
+constexpr FftPrices kEpyc32{{0.573, 0.38, 0.063, 0.0433, 0.0246, 0.168, 12.4, 34.6, 1.15, 0.073, 0.159},
+                            {0.101, 0.0924, 0.0466, 0.207, 0.353, 1.38, 36.7, 0.583, 2.45, 1.38, 69.3, 0.525, 1.2},
+                            {0.0336, 0.357, 0.01, 0.136, 0.0527, 2.65, 41.7},
                             {830, 1.1},
                             &reference_epyc};
 constexpr FftPrices kEpyc64{{0.7, 0.588, 0.0915, 0.0971, 0.102, 0.592, 0.756, 37.4, 1.22, 0.146, 0.126},

@@ -2,18 +2,16 @@
 #include "generator/planner/cpu/fft_times.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "fourtune/problem.h"
 #include "generator/plan/along.h"
 #include "generator/plan/fft_boxes.h"
+#include "generator/plan/lane_radices.h"
 #include "generator/planner/cpu/slowness.h"
 
 namespace fourtune::generator {
@@ -21,9 +19,11 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 64;                            // lines that are transformed together
-constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;    // of runtime's long.h
 constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
 // Bytes of a line's work areas, and of these and its arrays.
+// What FFTW's real lines of odd length take longer where a convolution is in them: 2.0 to 2.7 times on an AMD EPYC.
+constexpr double kOddRealPrime = 2.1;
+constexpr double kNarrow = 1.1;  // a value in vectors of half as many lanes
 constexpr double kAlongL1 = 24e3, kAlongL2 = 1e6;
 
 // Our lines are whole vectors: their levels wait for arithmetic, their moves for loads.
@@ -52,21 +52,7 @@ AlongPrices prices_here(AlongPrices price, const Slowness& slow) {
 // Lengths beyond this take hours; what they cost is not looked at closely, so that nobody waits for the answer.
 constexpr std::int64_t kLongest = std::int64_t{1} << 30;
 
-// Primes up to here are a level of our transforms (runtime's simd.h).
-constexpr int kLargestRadix = 97;
-int larger_prime(std::int64_t n) {
-  for (int p = 17; p <= kLargestRadix; p += 2)
-    if (n % p == 0 && p % 3 != 0 && p % 5 != 0 && p % 7 != 0) return p;
-  return 0;
-}
-double prime_cost(int p) { return 1 + 0.42 * p; }
-
-bool is_smooth(std::int64_t n) {
-  for (const int p : {2, 3, 5, 7, 11, 13})
-    while (n % p == 0) n /= p;
-  for (int p = larger_prime(n); p > 0; p = larger_prime(n)) n /= p;
-  return n == 1;
-}
+bool is_smooth(std::int64_t n) { return has_factors_up_to(n, kLargestConvolved); }
 
 // The lengths of convolutions (runtime's chirp.cpp).
 bool is_convolved(std::int64_t n) {
@@ -75,45 +61,22 @@ bool is_convolved(std::int64_t n) {
   return n == 1;
 }
 
-// Operations per value: those of the cheapest product of radices (runtime's simd.cpp has the same table).
 double level_cost(std::int64_t n) {
   if (n > kLongest) return 0.83 * std::log2(static_cast<double>(n));  // radix 16
-  constexpr std::array<std::pair<int, double>, 13> radices{{{16, 3.3},
-                                                            {12, 3.2},
-                                                            {10, 3.2},
-                                                            {9, 3.2},
-                                                            {8, 2.5},
-                                                            {6, 2.6},
-                                                            {5, 2.6},
-                                                            {4, 2.1},
-                                                            {3, 2.3},
-                                                            {2, 2.0},
-                                                            {7, 3.4},
-                                                            {11, 5.0},
-                                                            {13, 6.0}}};
-  double primes = 0;
-  for (int p = larger_prime(n); p > 0; p = larger_prime(n)) n /= p, primes += prime_cost(p);
-  // The least cost of what is left of n, for the largest parts first.
-  std::map<std::int64_t, double, std::greater<>> known{{n, 0}};
-  for (const auto& [rest, cost] : known)
-    for (const auto& [radix, more] : radices)
-      if (rest % radix == 0) {
-        const auto next = known.try_emplace(rest / radix, kNever).first;
-        next->second = std::min(next->second, cost + more);
-      }
-  return known.count(1) ? primes + known[1] : kNever;
+  return lane_cost(n);
 }
 
 struct Shape {
-  bool real, f32;
+  bool real, f32, narrow;    // narrow: vectors of 512 bits may be halved
   std::vector<double> size;  // of the complex side
   double batch, values;      // values: of all transforms
   double value_bytes;
   std::int64_t lanes;  // of a 64-byte vector
 };
 
-Shape shape_of(const Problem& problem) {
+Shape shape_of(const Problem& problem, const DeviceTraits& traits) {
   Shape s;
+  s.narrow = std::string_view(traits.isa) == "avx512";
   s.real = problem.fft_type != FftType::c2c;
   s.f32 = problem.precision == Precision::f32;
   s.value_bytes = s.f32 ? 8 : 16;
@@ -143,13 +106,18 @@ Team team_of(int threads, const TeamPrices& prices, const Slowness& slow) {
   return {threads, threads == 1 ? 0 : prices.meet * slow.meeting, prices.share};
 }
 
-// A single line, or long ones, which threads share: how many complex values each has; 0 for other transforms.
+// Whether the kernels transform a long line as a matrix of short ones.
+bool is_matrix(std::int64_t n, const Shape& s) {
+  return n > kLongest || (is_smooth(n) && matrix_columns(n, static_cast<int>(s.narrow ? s.lanes / 2 : s.lanes)) > 0);
+}
+
+// Lines that go one by one: how many complex values each has; 0 for other transforms.
 std::int64_t shared_line(const Problem& problem, const Shape& s) {
+  if (problem.dim != 1) return 0;
   const std::int64_t n = s.real ? problem.n[0] / 2 : problem.n[0];
-  const auto batch = static_cast<std::int64_t>(s.batch), padded = (batch + s.lanes - 1) / s.lanes * s.lanes;
-  const bool idle = 4 * padded > 5 * batch;
-  if (problem.dim != 1 || n < kShortLine || !(n > kLongLine || idle)) return 0;
-  return s.real && (problem.n[0] % 2 != 0 || !is_smooth(n)) ? 0 : n;
+  if (!go_one_by_one(n, problem.batch, static_cast<int>(s.lanes))) return 0;
+  if (s.real) return problem.n[0] % 2 == 0 && is_matrix(n, s) ? n : 0;
+  return is_matrix(n, s) || (n >= kShortLine && !has_factors_up_to(n, kLargestSummed)) ? n : 0;
 }
 
 // Of values that one thread writes and another one reads, those that the first one's cache still holds.
@@ -158,7 +126,7 @@ double exchanged_values(const Shape& s, double values) { return std::min(values,
 double shared_line_ns(const Problem& problem, const Shape& s, std::int64_t length, const Team& team,
                       const RowsPrices& price) {
   const auto n = static_cast<double>(length);
-  const bool smooth = is_smooth(length);
+  const bool smooth = is_matrix(length, s);
   // Other lengths are convolved: two transforms of at least twice the length.
   const double levels = smooth ? level_cost(length) : 0.83 * std::log2(2 * n);
   const double once = (smooth ? 1 : 4.5) * n * (price.long_line + price.long_level * levels) +
@@ -173,24 +141,34 @@ double shared_line_ns(const Problem& problem, const Shape& s, std::int64_t lengt
 
 // What transforms dimension by dimension, or some dimensions at a time, are made of; prices are added up.
 struct RowsCounts {
-  double ns = 0, units = kNever, steps = 1;
+  double ns = 0, steps = 1;  // of the thread with most of the work
 };
 
-RowsCounts boxes_ns(const Problem& problem, const Shape& s, const FftBoxes& boxes, const RowsPrices& price) {
-  double ns = price.call + boxes.rows * price.contiguous + boxes.columns * price.strided + boxes.blocks * price.block;
-  if (s.real) ns += boxes.rows * price.real;
-  if (boxes.beyond_l1) ns += (boxes.rows + boxes.columns) * price.beyond_l1;
+RowsCounts boxes_ns(const Problem& problem, const Shape& s, const FftBoxes& boxes, const Team& team,
+                    const RowsPrices& price) {
+  // Where each thread has whole transforms, it has a part of all vectors.
+  const bool whole = s.batch >= 2 * team.threads;
+  const double row_part = team.part(whole ? s.batch : boxes.row_units),
+               column_part = team.part(whole || boxes.column_units == 0 ? s.batch : boxes.column_units);
+  double rows = boxes.rows * price.contiguous, columns = boxes.columns * price.strided;
+  (boxes.columns > 0 ? columns : rows) += boxes.blocks * price.block;
+  if (s.real) rows += boxes.rows * price.real;
+  if (boxes.beyond_l1) rows += boxes.rows * price.beyond_l1, columns += boxes.columns * price.beyond_l1;
   for (std::size_t d = 0; d < s.size.size(); ++d) {
     const bool half = s.real && d == 0;
     const std::int64_t n = problem.n[d], length = half && n % 2 == 0 ? n / 2 : n;
-    const double values = static_cast<int>(d) < boxes.split ? boxes.rows : boxes.columns;
-    ns += values * (half ? static_cast<double>(length) / s.size[d] : 1) * price.level * level_cost(length);
+    const bool row = static_cast<int>(d) < boxes.split;
+    const double values = row ? boxes.rows : boxes.columns;
+    (row ? rows : columns) +=
+        values * (half ? static_cast<double>(length) / s.size[d] : 1) * price.level * level_cost(length);
   }
-  return {ns, boxes.units, boxes.columns > 0 ? 2.0 : 1.0};
+  const double narrow = boxes.lanes < s.lanes ? kNarrow : 1;
+  return {price.call + narrow * (rows * row_part + columns * column_part), boxes.columns > 0 ? 2.0 : 1.0};
 }
 
-RowsCounts lines_ns(const Problem& problem, const Shape& s, const RowsPrices& price) {
+RowsCounts lines_ns(const Problem& problem, const Shape& s, const Team& team, const RowsPrices& price) {
   RowsCounts out;
+  double units = kNever;
   out.ns = price.call;
   for (std::size_t d = 0; d < s.size.size(); ++d) {
     const std::int64_t n = problem.n[d];
@@ -220,17 +198,18 @@ RowsCounts lines_ns(const Problem& problem, const Shape& s, const RowsPrices& pr
       out.ns += values * price.beyond_l1;
     const double blocks = std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, kBlock)));
     out.ns += blocks * price.block;
-    out.units =
-        std::min(out.units, std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, s.lanes))));
+    units = std::min(units, std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, s.lanes))));
   }
+  out.ns *= team.part(units);
   out.steps = static_cast<double>(problem.dim);
   return out;
 }
 
-FftBoxes boxes_of(const Problem& problem, const Shape& s) {
+FftBoxes boxes_of(const Problem& problem, const Shape& s, int threads) {
   if (problem.dim == 1) return {};
   FftBoxShape shape{problem.dim, problem.n, problem.batch, static_cast<int>(s.lanes), static_cast<int>(s.value_bytes)};
   if (s.real) shape.sizes[0] = problem.n[0] / 2 + 1;
+  shape.narrow = s.narrow, shape.threads = threads, shape.odd_real = s.real && problem.n[0] % 2 != 0;
   for (std::size_t d = 0; d < s.size.size(); ++d)
     if (!is_smooth(s.real && d == 0 && problem.n[d] % 2 == 0 ? problem.n[d] / 2 : problem.n[d])) return {};
   return fft_boxes(shape);
@@ -238,12 +217,13 @@ FftBoxes boxes_of(const Problem& problem, const Shape& s) {
 
 double rows_ns(const Problem& problem, const Shape& s, const Team& team, const RowsPrices& price) {
   if (const std::int64_t n = shared_line(problem, s); n > 0) return shared_line_ns(problem, s, n, team, price);
-  const FftBoxes boxes = boxes_of(problem, s);
-  const RowsCounts counts = boxes.split > 0 ? boxes_ns(problem, s, boxes, price) : lines_ns(problem, s, price);
+  const FftBoxes boxes = boxes_of(problem, s, team.threads);
+  const RowsCounts counts =
+      boxes.split > 0 ? boxes_ns(problem, s, boxes, team, price) : lines_ns(problem, s, team, price);
   // Between steps, threads take over what others wrote.
   const double steps = s.batch >= 2 * team.threads ? 1 : counts.steps;
   const double exchanged = team.threads > 1 && steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
-  return counts.ns * team.part(counts.units) + exchanged + team.meet * steps;
+  return counts.ns + exchanged + team.meet * steps;
 }
 
 // exchanged: the price of a value that one thread writes and another one reads.
@@ -285,6 +265,7 @@ double library_ns(const Problem& problem, const Shape& s, const Team& team, cons
       for (; rest % p == 0; rest /= p)
         value += p > 13 ? price.prime * p : p > 7 ? price.medium * p : p > 2 ? price.odd * std::log2(p) : 0;
     if (rest > 1) value += price.prime * 64;
+    if (rest > 1 && s.real && d == 0 && n % 2 != 0) value *= kOddRealPrime;
     const bool straight = n <= 16 || n == 20 || n == 25 || n == 32 || n == 64;
     if (!straight) ns += s.values / s.size[d] * price.line;
     if (!straight && n > held_at_stride(static_cast<std::int64_t>(std::fmod(stride, 1 << 20)))) value += price.conflict;
@@ -306,7 +287,7 @@ double library_ns(const Problem& problem, const Shape& s, const Team& team, cons
 }  // namespace
 
 FftTimes fft_times(const Problem& problem, int threads, const DeviceTraits& traits, const FftPrices& prices) {
-  const Shape s = shape_of(problem);
+  const Shape s = shape_of(problem, traits);
   const Slowness slow = slowness(traits, problem.precision, threads, *prices.machine);
   const Team team = team_of(threads, prices.team, slow);
   return {1e-9 * rows_ns(problem, s, team, prices_here(prices.rows, slow)),

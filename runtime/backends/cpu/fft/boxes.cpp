@@ -23,7 +23,7 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-constexpr std::int64_t kChunkBytes = std::int64_t{512} << 10;  // of transforms that a thread takes at a time
+constexpr std::int64_t kChunkBytes = std::int64_t{256} << 10;  // of transforms that a thread takes at a time
 // Groups of columns at a time, so that runs of the array are longer; what they take stays in a second-level cache.
 constexpr int kGroups = 4;
 constexpr std::int64_t kGroupsBytes = std::int64_t{320} << 10;
@@ -68,9 +68,9 @@ class BoxFft final : public FftRunner {
   using Value = std::complex<T>;
 
  public:
-  BoxFft(const FftOperation& op, int split, BoxPlaces in, BoxPlaces out)
+  BoxFft(const FftOperation& op, const SimdFftKernels<T>& kernels, int split, BoxPlaces in, BoxPlaces out)
       : op_(op),
-        kernels_(simd_fft_kernels<T>()),
+        kernels_(kernels),
         split_(split),
         in_(in),
         out_(out),
@@ -103,8 +103,10 @@ class BoxFft final : public FftRunner {
       in_.row = width_, in_.line = columns_;  // what the rows step reads
     }
     const std::int64_t row_elements = 2 * rows_ * std::max(plans_[0]->n, width_) + 2;
-    work_stride_ = std::max(row_elements, two_steps_ ? groups_ * (column_ + 1) : 0) * element_ *
-                   static_cast<std::int64_t>(sizeof(T));
+    scratch_ = std::max(row_elements, two_steps_ ? groups_ * (column_ + 1) : 0) * element_;
+    std::int64_t more = 0;
+    for (const auto& plan : plans_) more = std::max(more, plan->scratch);
+    work_stride_ = (scratch_ + more * element_) * static_cast<std::int64_t>(sizeof(T));
     work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(work_stride_ * workers_);
   }
@@ -221,8 +223,8 @@ class BoxFft final : public FftRunner {
 
   void complex_rows(const Value* from, Value* to, int count, T* work) const {
     load(work, reinterpret_cast<const T*>(from), {width_, 2 * in_.row, 2 * in_.line}, count, exchange_);
-    kernels_.transform_axis(*plans_[0], work, rows_, 1);
-    transform_rows(work, false);
+    kernels_.transform_axis(*plans_[0], work, rows_, 1, work + scratch_);
+    transform_rows(work, false, work + scratch_);
     store(work, rows_table_.data(), reinterpret_cast<T*>(to), {width_, 2 * out_.row, 2 * out_.line}, count, exchange_);
   }
 
@@ -232,7 +234,7 @@ class BoxFft final : public FftRunner {
     load(odd_ ? area.other : area.work, from, {pairs, in_.row, in_.line, odd_}, count, false);
     for (std::int64_t row = 0; row < rows_ && odd_; ++row)
       kernels_.spread_pairs(area.other + row * pairs * element_, n, area.work + row * n * element_);
-    kernels_.transform_axis(*plans_[0], area.work, rows_, 1);
+    kernels_.transform_axis(*plans_[0], area.work, rows_, 1, area.work + scratch_);
     for (std::int64_t row = 0; row < rows_; ++row) {
       const T* one = area.work + row * n * element_;
       T* half = area.other + row * width_ * element_;
@@ -241,7 +243,7 @@ class BoxFft final : public FftRunner {
       else
         kernels_.split(one, plans_[0]->output.data(), n, roots_.data(), {interior, exchange_, exchange_}, half);
     }
-    transform_rows(area.other, false);
+    transform_rows(area.other, false, area.work + scratch_);
     store(area.other, rows_table_.data(), reinterpret_cast<T*>(to), {width_, 2 * out_.row, 2 * out_.line}, count,
           exchange_);
   }
@@ -250,7 +252,7 @@ class BoxFft final : public FftRunner {
     const std::int64_t n = plans_[0]->n, pairs = (op_.n[0] + 1) / 2;
     const auto interior = static_cast<T>(op_.interior);
     load(area.other, reinterpret_cast<const T*>(from), {width_, 2 * in_.row, 2 * in_.line}, count, exchange_);
-    transform_rows(area.other, true);
+    transform_rows(area.other, true, area.work + scratch_);
     for (std::int64_t row = 0; row < rows_; ++row) {
       const T* half = area.other + row * width_ * element_;
       T* one = area.work + row * n * element_;
@@ -259,7 +261,7 @@ class BoxFft final : public FftRunner {
       else
         kernels_.merge(half, n, roots_.data(), {interior, !exchange_, exchange_}, one);
     }
-    kernels_.transform_axis(*plans_[0], area.work, rows_, 1);
+    kernels_.transform_axis(*plans_[0], area.work, rows_, 1, area.work + scratch_);
     for (std::int64_t row = 0; row < rows_ && odd_; ++row)
       kernels_.join_pairs(area.work + row * n * element_, plans_[0]->output.data(), n,
                           area.other + row * pairs * element_);
@@ -267,19 +269,19 @@ class BoxFft final : public FftRunner {
   }
 
   // Along the rows step's dimensions but x.
-  void transform_rows(T* work, bool last_first) const {
+  void transform_rows(T* work, bool last_first, T* scratch) const {
     std::int64_t width = width_;
     if (!last_first) {
       for (int d = 1; d < split_; width *= sizes_[static_cast<std::size_t>(d++)])
         kernels_.transform_axis(*plans_[static_cast<std::size_t>(d)], work,
-                                columns_ / width / sizes_[static_cast<std::size_t>(d)], width);
+                                columns_ / width / sizes_[static_cast<std::size_t>(d)], width, scratch);
       return;
     }
     width = columns_;
     for (int d = split_ - 1; d >= 1; --d) {
       width /= sizes_[static_cast<std::size_t>(d)];
       kernels_.transform_axis(*plans_[static_cast<std::size_t>(d)], work,
-                              columns_ / width / sizes_[static_cast<std::size_t>(d)], width);
+                              columns_ / width / sizes_[static_cast<std::size_t>(d)], width, scratch);
     }
   }
 
@@ -325,7 +327,7 @@ class BoxFft final : public FftRunner {
         kernels_.load(work + line / kernels_.lanes * move.group, in + 2 * line, move);
       });
       for (std::int64_t line = 0; line < lines; line += kernels_.lanes)
-        transform_columns(work + line / kernels_.lanes * (column_ + 1) * element_);
+        transform_columns(work + line / kernels_.lanes * (column_ + 1) * element_, work + scratch_);
       move_columns(lines, [&](std::int64_t line, SimdMove<T> move) {
         move.step = 2 * (apart ? columns_ : step);
         kernels_.store(work + line / kernels_.lanes * move.group, columns_table_.data(), out + 2 * line, move);
@@ -347,14 +349,14 @@ class BoxFft final : public FftRunner {
     move.count = static_cast<int>(lines - whole);
     if (move.count > 0) f(whole, move);
   }
-  void transform_columns(T* work) const {
+  void transform_columns(T* work, T* scratch) const {
     const bool last_first = op_.type == FftType::c2r;
     std::int64_t width = 1;
     for (int i = split_; i < op_.dim; ++i) {
       const auto d = static_cast<std::size_t>(last_first ? op_.dim - 1 - (i - split_) : i);
       if (last_first) width = 1;
       for (std::size_t e = static_cast<std::size_t>(split_); last_first && e < d; ++e) width *= sizes_[e];
-      kernels_.transform_axis(*plans_[d], work, column_ / width / sizes_[d], width);
+      kernels_.transform_axis(*plans_[d], work, column_ / width / sizes_[d], width, scratch);
       width *= sizes_[d];
     }
   }
@@ -373,29 +375,39 @@ class BoxFft final : public FftRunner {
   bool two_steps_ = false;
   std::vector<T> roots_;                                  // real, even: exp(-pi i k / m), k <= m/2
   std::vector<std::int32_t> rows_table_, columns_table_;  // where results are
-  std::int64_t work_stride_ = 0;
+  std::int64_t scratch_ = 0, work_stride_ = 0;  // of a thread's work: where the plans' scratch begins, its size
   AlignedBytes work_, middle_;
 };
+
+template <class T>
+generator::FftBoxes boxes_of(const FftOperation& op) {
+  const bool real = op.type != FftType::c2c;
+  for (int d = 0; d < op.dim; ++d) {
+    const std::int64_t n = op.n[static_cast<std::size_t>(d)];
+    if (!simd_fft_supports(real && d == 0 && n % 2 == 0 ? n / 2 : n)) return {};
+  }
+  if (op.dim == 1) return {};
+  generator::FftBoxShape shape{op.dim, spectrum_sizes(op), op.batch, simd_fft_kernels<T>().lanes, 2 * sizeof(T)};
+  shape.narrow = narrow_fft_kernels<T>().lanes > 0;
+  shape.odd_real = real && op.n[0] % 2 != 0;
+  shape.threads = team_size(op.threads);
+  return generator::fft_boxes(shape);
+}
 
 }  // namespace
 
 template <class T>
 std::unique_ptr<FftRunner> make_box_fft(const FftOperation& op) {
-  const bool real = op.type != FftType::c2c;
-  generator::FftBoxShape shape{op.dim, spectrum_sizes(op), op.batch, simd_fft_kernels<T>().lanes, 2 * sizeof(T)};
-  for (int d = 0; d < op.dim; ++d) {
-    const std::int64_t n = op.n[static_cast<std::size_t>(d)];
-    if (!simd_fft_supports(real && d == 0 && n % 2 == 0 ? n / 2 : n)) return nullptr;
-  }
-  const int split = op.dim > 1 ? generator::fft_boxes(shape).split : 0;
-  if (split == 0) return nullptr;
-  const Sizes sizes = spectrum_sizes(op);
   const bool real_in = op.type == FftType::r2c, real_out = op.type == FftType::c2r;
-  const auto in = places_of(op, op.in, real_in ? op.n : sizes, split);
-  const auto out = places_of(op, op.out, real_out ? op.n : sizes, split);
+  const generator::FftBoxes boxes = boxes_of<T>(op);
+  if (boxes.split == 0) return nullptr;
+  const Sizes sizes = spectrum_sizes(op);
+  const auto in = places_of(op, op.in, real_in ? op.n : sizes, boxes.split);
+  const auto out = places_of(op, op.out, real_out ? op.n : sizes, boxes.split);
   if (!in || !out) return nullptr;
-  if (split < op.dim && !are_columns_dense(op, real_out ? op.in : op.out, sizes, split)) return nullptr;
-  return std::make_unique<BoxFft<T>>(op, split, *in, *out);
+  if (boxes.split < op.dim && !are_columns_dense(op, real_out ? op.in : op.out, sizes, boxes.split)) return nullptr;
+  const auto &wide = simd_fft_kernels<T>(), &kernels = boxes.lanes == wide.lanes ? wide : narrow_fft_kernels<T>();
+  return std::make_unique<BoxFft<T>>(op, kernels, boxes.split, *in, *out);
 }
 
 template std::unique_ptr<FftRunner> make_box_fft<float>(const FftOperation&);

@@ -38,7 +38,7 @@ std::vector<std::complex<double>> transform_of(const std::vector<std::complex<do
   SimdMove<double> line;
   line.size = n;
   kernels.load(work.as<double>(), reinterpret_cast<const double*>(data.data()), line);
-  kernels.transform(plan, work.as<double>());
+  kernels.transform(plan, work.as<double>(), nullptr);
   kernels.store(work.as<double>(), plan.output.data(), reinterpret_cast<double*>(result.data()), line);
   return result;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "generator/plan/lane_radices.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 
 namespace fourtune::runtime::cpu {
@@ -13,15 +14,12 @@ constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill m
 constexpr std::int64_t kMaxLanes = 16;
 constexpr std::int64_t kCopied = std::int64_t{1} << 20;       // bytes of a transform whose modes are copied
 constexpr std::int64_t kScalarsKept = std::int64_t{1} << 18;  // the longest transform whose scalar factors are kept
-constexpr std::int64_t kLongest = std::int64_t{1} << 21;      // for a short transform; the two of 2^30 take 4 MiB each
 
-// The divisor nearest to the square root (from above) whose cofactor the kernels support as well; 0 when there is none.
-std::int64_t split_length(std::int64_t n, int lanes) {
-  if (!has_small_factors(n)) return 0;
-  for (auto a = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n)))); a <= kLongest && a < n; ++a) {
-    if (n % a == 0) return n / a >= lanes ? a : 0;
-  }
-  return 0;
+// Narrower vectors where a side of the matrix does not fill wide ones.
+template <class T>
+const SimdFftKernels<T>& kernels_of(std::int64_t n) {
+  const auto &wide = simd_fft_kernels<T>(), &narrow = narrow_fft_kernels<T>();
+  return narrow.lanes == 0 || generator::matrix_columns(n, wide.lanes) != 0 ? wide : narrow;
 }
 
 // to[i] = from[i] times factor[i], where factor may be null.
@@ -40,13 +38,13 @@ void scale(const std::complex<T>* from, const T* factor, std::int64_t count, std
 
 template <class T>
 bool LongFft<T>::supports(std::int64_t n) {
-  return split_length(n, simd_fft_kernels<T>().lanes) != 0;
+  return simd_fft_supports(n) && generator::matrix_columns(n, kernels_of<T>(n).lanes) != 0;
 }
 
 template <class T>
 LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
-    : kernels_(simd_fft_kernels<T>()),
-      rows_(n / split_length(n, kernels_.lanes)),
+    : kernels_(kernels_of<T>(n)),
+      rows_(n / generator::matrix_columns(n, kernels_.lanes)),
       columns_(n / rows_),
       along_columns_(make_simd_fft_plan<T>(rows_)),
       along_rows_(make_simd_fft_plan<T>(columns_)),
@@ -54,8 +52,10 @@ LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
       threads_(team_size(threads)),
       longest_(std::max(rows_, columns_)) {
   make_tables();
-  // A block, the scalar factors of its positions, and padding that avoids powers of two.
-  work_stride_ = ((longest_ + 1) * 2 * kernels_.lanes + 2 * longest_) * static_cast<std::int64_t>(sizeof(T));
+  // A block, the plans' scratch, the scalar factors of positions, and padding that avoids powers of two.
+  scratch_ = (longest_ + 1) * 2 * kernels_.lanes;
+  scalars_ = scratch_ + std::max(along_columns_.scratch, along_rows_.scratch) * 2 * kernels_.lanes;
+  work_stride_ = (scalars_ + 2 * longest_) * static_cast<std::int64_t>(sizeof(T));
   work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
   work_ = AlignedBytes(work_stride_ * threads_);
   const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(Value));
@@ -128,9 +128,9 @@ void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matr
   const std::int64_t lanes = kernels_.lanes;
   parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j2 = block * lanes, count = std::min(lanes, columns_ - j2);
-    T *work = thread_work(worker), *own = work + (longest_ + 1) * 2 * lanes;
+    T *work = thread_work(worker), *own = work + scalars_;
     kernels_.load(work, reinterpret_cast<const T*>(in + j2 * stride), move(columns_ * stride, stride, count, 0, rows_));
-    kernels_.transform(along_columns_, work);
+    kernels_.transform(along_columns_, work, work + scratch_);
     const bool kept = !first_scalars_.empty();
     if (!kept) scalars(j2, rows_, own);
     const T* const scalar = kept ? first_scalars_.data() + block * rows_ * 2 : own;
@@ -149,7 +149,7 @@ void LongFft<T>::rows_of(const Value* matrix, F store) const {
     const std::int64_t k1 = block * lanes, count = std::min(lanes, rows_ - k1);
     T* work = thread_work(worker);
     kernels_.load(work, reinterpret_cast<const T*>(matrix + k1 * columns_), move(1, columns_, count, 0, columns_));
-    kernels_.transform(along_rows_, work);
+    kernels_.transform(along_rows_, work, work + scratch_);
     store(work, k1, count);
   });
 }
@@ -226,9 +226,9 @@ void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) 
   }
   parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j1 = block * lanes, count = std::min(lanes, rows_ - j1);
-    T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
+    T *work = thread_work(worker), *scalar = work + scalars_;
     fill(work, j1, count, copy != nullptr ? copy : modes, plain);
-    kernels_.transform(along_rows_, work);
+    kernels_.transform(along_rows_, work, work + scratch_);
     scalars(j1, columns_, scalar);
     kernels_.twiddle(work, along_rows_.output.data(), columns_, lane_tables_.as<T>(), scalar);
     kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(grid + j1 * columns_),
@@ -238,7 +238,7 @@ void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) 
     const std::int64_t k2 = block * lanes, count = std::min(lanes, columns_ - k2);
     T* work = thread_work(worker);
     kernels_.load(work, reinterpret_cast<const T*>(grid + k2), move(columns_, 1, count, 0, rows_));
-    kernels_.transform(along_columns_, work);
+    kernels_.transform(along_columns_, work, work + scratch_);
     kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(grid + k2),
                    move(columns_, 1, count, 0, rows_));
   });

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "generator/plan/lane_radices.h"
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/simd.h"
 
@@ -24,9 +25,7 @@ struct KeptModes {
   const T* factor = nullptr;
 };
 
-// When there are many lines, those up to kLongLine are better transformed many at a time (fft/lines.h). Below
-// kShortLine, splitting a line gains nothing.
-constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;
+using generator::kLongLine, generator::kShortLine;
 
 template <class T>
 class LongFft {
@@ -71,7 +70,8 @@ class LongFft {
   AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) for k up to longest_ and each lane l
   // What scalars() gives for each block of columns_first, for transforms that are not so long that it would take much.
   std::vector<T> first_scalars_;
-  AlignedBytes work_, copy_;  // copy_: of the modes, for transforms that are not long
+  AlignedBytes work_, copy_;                // copy_: of the modes, for transforms that are not long
+  std::int64_t scratch_ = 0, scalars_ = 0;  // where they begin in a thread's work
   std::int64_t work_stride_ = 0;
 };
 

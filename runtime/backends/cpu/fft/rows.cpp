@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "generator/plan/lane_radices.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 #include "runtime/backends/cpu/fft/boxes.h"
 #include "runtime/backends/cpu/fft/chirp.h"
@@ -342,7 +343,8 @@ class LongRows final : public FftRunner {
 template <class T>
 bool are_lines_tiny(const FftOperation& op) {
   const std::int64_t n = op.n[0];
-  // There the algorithm, and with it the last bit in f32, would depend on the order of the axes in memory.
+  // There the algorithm, and with it the last bit in f32, would depend on the order of the axes in memory, which
+  // deterministic transforms promise it does not (fft.cpp).
   if (op.dim > 1 && sizeof(T) == 4) return false;
   if (op.dim == 1 && op.type == FftType::c2r) return false;
   if (op.dim == 1 && op.type == FftType::r2c) return n <= 8;
@@ -359,14 +361,13 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   const std::int64_t n = op.n[0];
   const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // too few lines for the lanes of a vector
-  // More than a quarter of the lanes would be idle.
-  const std::int64_t lanes = simd_fft_kernels<T>().lanes, padded = (op.batch + lanes - 1) / lanes * lanes;
-  const bool idle = 4 * padded > 5 * op.batch;
-  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || idle)) {
+  const int lanes = simd_fft_kernels<T>().lanes;
+  if (op.dim == 1 && op.type == FftType::c2c && generator::go_one_by_one(n, op.batch, lanes)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
-    if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
+    if (n >= kShortLine && !generator::has_factors_up_to(n, generator::kLargestSummed) && LongChirp<T>::supports(n))
+      return std::make_unique<ChirpRows<T>>(op);
   }
-  if (op.type != FftType::c2c && n / 2 >= kShortLine && (n / 2 > kLongLine || idle))
+  if (op.type != FftType::c2c && generator::go_one_by_one(n / 2, op.batch, lanes))
     if (auto line = make_long_real_fft<T>(op)) return line;
   if (auto boxes = make_box_fft<T>(op)) return boxes;
   // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines.

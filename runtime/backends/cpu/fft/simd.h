@@ -1,7 +1,7 @@
-// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above kLargestRadix. Each vector lane
-// holds one line, so every operation uses whole vectors whatever the length. There is no planning and no measurement:
-// the same length gives the same operations on every run. Plans and kernel selection are in simd.cpp, the kernels in
-// simd_*-inl.h, those of one lane in single.cpp.
+// Vectorised complex FFTs of many lines at once, for lengths with no prime factor above generator::kLargestConvolved.
+// Each vector lane holds one line, so every operation uses whole vectors whatever the length. There is no planning and
+// no measurement: the same length gives the same operations on every run. Plans and kernel selection are in simd.cpp,
+// the kernels in simd_*-inl.h, those of one lane in single.cpp.
 //
 // Layout of a work buffer: element p is 2 * lanes numbers at p * 2 * lanes, all real parts, then all imaginary parts.
 // Input is in natural order; output k is at element output[k] (in-place decimation in frequency leaves it permuted, and
@@ -15,24 +15,34 @@
 namespace fourtune::runtime::cpu {
 
 template <class T>
+struct SimdFftConvolution;
+
+template <class T>
 struct SimdFftPlan {
   struct Level {
     int radix = 0;
     std::int64_t length = 0;   // length of the blocks that this level splits
     std::size_t twiddles = 0;  // index of its twiddle factors: for i < length/radix: w^(i q), 1 <= q < radix (re, im)
-    std::size_t roots = 0;     // of a prime above 13: index of cos and sin of 2 pi q j / radix for 1 <= q, j <= radix/2
+    std::size_t roots = 0;     // of a prime's sums: index of cos and sin of 2 pi q j / radix for 1 <= q, j <= radix/2
+    std::shared_ptr<const SimdFftConvolution<T>> convolution;  // of a prime that sums are too many for
   };
   std::int64_t n = 0;
+  std::int64_t scratch = 0;  // elements that a transform needs besides
   std::vector<Level> levels;
   std::vector<T> twiddles;
   std::vector<std::int32_t> output;
 };
 
-// Primes up to here are a level: sums of that many terms, which are cheaper than a convolution.
-constexpr int kLargestRadix = 97;
-// has_small_factors: n >= 1 has no prime factor above kLargestRadix. simd_fft_supports: make_simd_fft_plan can do n as
-// well (32-bit indices).
-bool has_small_factors(std::int64_t n);
+// A level of a prime radix as a cyclic convolution (Rader). With g a generator of the numbers modulo the prime, result
+// g^-k is x[0] plus the sum of x[g^i] w^(g^(i - k)) over i < radix - 1.
+template <class T>
+struct SimdFftConvolution {
+  SimdFftPlan<T> plan;                        // as long as the convolution, or at least twice as long less one
+  std::vector<T> filter;                      // for each result of the plan (re, im), divided by its length
+  std::vector<std::int32_t> inputs, outputs;  // g^i and g^-k modulo the prime
+};
+
+// Whether make_simd_fft_plan can do n, with 32-bit indices.
 bool simd_fft_supports(std::int64_t n);
 template <class T>
 SimdFftPlan<T> make_simd_fft_plan(std::int64_t n);
@@ -81,10 +91,10 @@ struct HalfLine {
 template <class T>
 struct SimdFftKernels {
   int lanes;
-  // In place, with sign -1.
-  void (*transform)(const SimdFftPlan<T>& plan, T* work);
+  // In place, with sign -1. scratch: plan.scratch elements.
+  void (*transform)(const SimdFftPlan<T>& plan, T* work, T* scratch);
   // The same along the middle axis of a box of elements, rows x n x width, the last index the fastest.
-  void (*transform_axis)(const SimdFftPlan<T>& plan, T* work, std::int64_t rows, std::int64_t width);
+  void (*transform_axis)(const SimdFftPlan<T>& plan, T* work, std::int64_t rows, std::int64_t width, T* scratch);
   void (*load)(T* work, const T* from, const SimdMove<T>& move);
   void (*store)(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move);
   // Multiplies element output[k] by table[k] (an element, lane by lane) and by scalar[k] (re, im), for k < count.
@@ -117,5 +127,9 @@ template <class T>
 const SimdFftKernels<T>& simd_fft_kernels();
 template <class T>
 const SimdFftKernels<T>& single_fft_kernels();
+// Kernels for vectors of half as many lanes, with the same bits, where this processor's have 512 bits; elsewhere
+// `lanes` is 0. For fewer lines than wide vectors hold, or where threads share few vectors of lines.
+template <class T>
+const SimdFftKernels<T>& narrow_fft_kernels();
 
 }  // namespace fourtune::runtime::cpu

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "generator/plan/lane_radices.h"
 #include "hwy/highway.h"
 #include "runtime/backends/cpu/fft/simd.h"
 #include "runtime/backends/cpu/fft/simd_butterfly-inl.h"
@@ -70,7 +71,7 @@ void pass(hn::TFromD<D>* data, const Blocks& b, const hn::TFromD<D>* twiddles) {
 // outputs 1 .. radix - 1, or null.
 template <class D, class T = hn::TFromD<D>>
 void prime_butterfly(T* at, int radix, std::int64_t apart, const T* roots, const T* w) {
-  constexpr int L = kLanes<D>, kHalf = kLargestRadix / 2, kTogether = 2;
+  constexpr int L = kLanes<D>, kHalf = generator::kLargestSummed / 2, kTogether = 2;
   const D d;
   using V = hn::Vec<D>;
   HWY_ALIGN T pairs[kHalf * 4 * L];  // of each pair of inputs, sum and difference
@@ -124,10 +125,61 @@ void prime_pass(T* data, int radix, const Blocks& b, const T* roots, const T* tw
 }
 
 template <class D, class T = hn::TFromD<D>>
-void run_level(const SimdFftPlan<T>& plan, std::size_t level, T* data, std::int64_t blocks, std::int64_t width,
-               std::int64_t count) {
+void transform(const SimdFftPlan<T>& plan, T* work, T* scratch);
+template <class D, class T = hn::TFromD<D>>
+void multiply(const T* from, const std::int32_t* index, std::int64_t count, const T* scalar, bool swap, T* to);
+
+// One butterfly of a prime radix as a convolution; arguments as above.
+template <class D, class T = hn::TFromD<D>>
+void convolved_butterfly(T* at, std::int64_t apart, const SimdFftConvolution<T>& c, const T* w, T* scratch) {
+  constexpr int L = kLanes<D>;
+  const D d;
+  const auto count = static_cast<std::int64_t>(c.inputs.size());
+  T *const values = scratch, *const product = scratch + c.plan.n * 2 * L;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T* const from = at + c.inputs[static_cast<std::size_t>(i)] * apart;
+    hn::Store(hn::Load(d, from), d, values + i * 2 * L), hn::Store(hn::Load(d, from + L), d, values + i * 2 * L + L);
+  }
+  std::fill(values + count * 2 * L, values + c.plan.n * 2 * L, T(0));
+  transform<D>(c.plan, values, static_cast<T*>(nullptr));
+  multiply<D>(values, c.plan.output.data(), c.plan.n, c.filter.data(), true, product);
+  transform<D>(c.plan, product, static_cast<T*>(nullptr));
+  const Complex<hn::Vec<D>> x0{hn::Load(d, at), hn::Load(d, at + L)};
+  // The first result of the transform is the sum of all values.
+  hn::Store(hn::Add(x0.re, hn::Load(d, values)), d, at), hn::Store(hn::Add(x0.im, hn::Load(d, values + L)), d, at + L);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const T* const from = product + std::int64_t{c.plan.output[static_cast<std::size_t>(k)]} * 2 * L;
+    const std::int64_t q = c.outputs[static_cast<std::size_t>(k)];
+    Complex<hn::Vec<D>> x{hn::Add(x0.re, hn::Load(d, from + L)), hn::Add(x0.im, hn::Load(d, from))};
+    if (w != nullptr) x = times(x, hn::Set(d, w[2 * q - 2]), hn::Set(d, w[2 * q - 1]));
+    hn::Store(x.re, d, at + q * apart), hn::Store(x.im, d, at + q * apart + L);
+  }
+}
+
+template <class D, class T = hn::TFromD<D>>
+void convolved_pass(T* data, int radix, const Blocks& b, const SimdFftConvolution<T>& c, const T* twiddles,
+                    T* scratch) {
+  constexpr int L = kLanes<D>;
+  const std::int64_t apart = b.m * b.width * 2 * L;
+  for (std::int64_t block = 0; block < b.blocks; ++block, data += radix * apart)
+    for (std::int64_t i = 0; i < b.m; ++i)
+      for (std::int64_t x = 0; x < b.count; ++x)
+        convolved_butterfly<D>(data + (i * b.width + x) * 2 * L, apart, c,
+                               b.m > 1 ? twiddles + i * 2 * (radix - 1) : nullptr, scratch);
+}
+
+// What a level runs over, and the plan's scratch elements.
+template <class T>
+struct LevelData {
+  T *data, *scratch;
+};
+
+template <class D, class T = hn::TFromD<D>>
+void run_level(const SimdFftPlan<T>& plan, std::size_t level, const LevelData<T>& on, std::int64_t blocks,
+               std::int64_t width, std::int64_t count) {
   const auto& l = plan.levels[level];
   const Blocks b{l.length / l.radix, blocks, width, count};
+  T* const data = on.data;
   const T* w = plan.twiddles.data() + l.twiddles;
   switch (l.radix) {
     case 2:
@@ -157,6 +209,7 @@ void run_level(const SimdFftPlan<T>& plan, std::size_t level, T* data, std::int6
     case 16:
       return pass<16, D>(data, b, w);
     default:
+      if (l.convolution) return convolved_pass<D>(data, l.radix, b, *l.convolution, w, on.scratch);
       return prime_pass<D>(data, l.radix, b, plan.twiddles.data() + l.roots, w);
   }
 }
@@ -166,39 +219,40 @@ constexpr std::int64_t kNearBytes = 32 * 1024;
 
 // Runs level by level once a block fits in the first-level cache, and block by block before that.
 template <class D, class T = hn::TFromD<D>>
-void transform_from(const SimdFftPlan<T>& plan, std::size_t level, T* data) {
+void transform_from(const SimdFftPlan<T>& plan, std::size_t level, T* data, T* scratch) {
   constexpr std::int64_t kElement = 2 * kLanes<D>;
   if (level == plan.levels.size()) return;
   const std::int64_t length = plan.levels[level].length;
   if (length * kElement * static_cast<std::int64_t>(sizeof(T)) <= kNearBytes || level + 1 == plan.levels.size()) {
     for (std::size_t next = level; next < plan.levels.size(); ++next) {
-      run_level<D>(plan, next, data, length / plan.levels[next].length, 1, 1);
+      run_level<D>(plan, next, LevelData<T>{data, scratch}, length / plan.levels[next].length, 1, 1);
     }
     return;
   }
-  run_level<D>(plan, level, data, 1, 1, 1);
+  run_level<D>(plan, level, LevelData<T>{data, scratch}, 1, 1, 1);
   const std::int64_t part = length / plan.levels[level].radix;
   for (std::int64_t q = 0; q < plan.levels[level].radix; ++q)
-    transform_from<D>(plan, level + 1, data + q * part * kElement);
+    transform_from<D>(plan, level + 1, data + q * part * kElement, scratch);
 }
-template <class D, class T = hn::TFromD<D>>
-void transform(const SimdFftPlan<T>& plan, T* work) {
-  transform_from<D>(plan, 0, work);
+template <class D, class T>
+void transform(const SimdFftPlan<T>& plan, T* work, T* scratch) {
+  transform_from<D>(plan, 0, work, scratch);
 }
 
 template <class D, class T = hn::TFromD<D>>
-void transform_axis(const SimdFftPlan<T>& plan, T* work, std::int64_t rows, std::int64_t width) {
+void transform_axis(const SimdFftPlan<T>& plan, T* work, std::int64_t rows, std::int64_t width, T* scratch) {
   constexpr std::int64_t kElement = 2 * kLanes<D>;
   const std::int64_t fit = kNearBytes / (plan.n * kElement * static_cast<std::int64_t>(sizeof(T)));
   const auto levels = [&](T* data, std::int64_t lines, std::int64_t count) {
     for (std::size_t level = 0; level < plan.levels.size(); ++level)
-      run_level<D>(plan, level, data, lines * (plan.n / plan.levels[level].length), width, count);
+      run_level<D>(plan, level, LevelData<T>{data, scratch}, lines * (plan.n / plan.levels[level].length), width,
+                   count);
   };
   if (width == 1) {
     const std::int64_t together = std::max<std::int64_t>(1, fit);
     for (std::int64_t row = 0; row < rows; row += together) {
       T* const data = work + row * plan.n * kElement;
-      fit > 0 ? levels(data, std::min(together, rows - row), 1) : transform<D>(plan, data);
+      fit > 0 ? levels(data, std::min(together, rows - row), 1) : transform<D>(plan, data, scratch);
     }
     return;
   }
@@ -223,7 +277,7 @@ void twiddle(T* work, const std::int32_t* output, std::int64_t count, const T* t
   }
 }
 
-template <class D, class T = hn::TFromD<D>>
+template <class D, class T>
 void multiply(const T* from, const std::int32_t* index, std::int64_t count, const T* scalar, bool swap, T* to) {
   const D d;
   constexpr int L = kLanes<D>;

@@ -60,9 +60,10 @@ class SimdLines final : public LineFft<T> {
     }
   }
 
-  // One area more than there are groups holds one group's half spectrum or its convolution.
+  // One area more than there are groups holds one group's half spectrum or its convolution; then the plan's scratch.
   std::int64_t work_bytes() const override {
-    return (groups_ + (real_ || chirp_.n > 0 ? 1 : 0)) * group_ * static_cast<std::int64_t>(sizeof(T));
+    return ((groups_ + (real_ || chirp_.n > 0 ? 1 : 0)) * group_ + plan_->scratch * element_) *
+           static_cast<std::int64_t>(sizeof(T));
   }
   std::int64_t table_bytes() const override {
     return bytes_of(chirp_.chirp) + bytes_of(chirp_.filter) + bytes_of(conjugate_chirp_) + bytes_of(plan_->twiddles) +
@@ -78,7 +79,8 @@ class SimdLines final : public LineFft<T> {
   }
   const void* transform(void* work, int count) const override {
     for (int g = 0; g * kernels_.lanes < count; ++g) {
-      chirp_.n > 0 ? convolve(area(work, g), area(work, groups_)) : kernels_.transform(*plan_, area(work, g));
+      chirp_.n > 0 ? convolve(area(work, g), area(work, groups_))
+                   : kernels_.transform(*plan_, area(work, g), area(work, groups_ + (real_ ? 1 : 0)));
     }
     return work;
   }
@@ -139,10 +141,10 @@ class SimdLines final : public LineFft<T> {
     const std::int64_t n = chirp_.n, length = chirp_.length;
     kernels_.multiply(data, nullptr, n, chirp_.chirp.data(), false, data);
     std::fill_n(data + n * element_, (length - n) * element_, T(0));
-    kernels_.transform(*plan_, data);
+    kernels_.transform(*plan_, data, nullptr);
     // Exchanging real and imaginary parts makes the second transform the inverse of the first.
     kernels_.multiply(data, plan_->output.data(), length, chirp_.filter.data(), true, other);
-    kernels_.transform(*plan_, other);
+    kernels_.transform(*plan_, other, nullptr);
     kernels_.multiply(other, plan_->output.data(), n, conjugate_chirp_.data(), true, data);
   }
 

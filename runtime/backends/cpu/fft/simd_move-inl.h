@@ -116,10 +116,10 @@ HWY_INLINE void get_parts(D d, const hn::TFromD<D>* element, bool swap, V factor
 }
 
 // For lines that are adjacent in the array.
-template <bool kFactor, class T>
+template <bool kFactor, class D, class T = hn::TFromD<D>>
 void load_adjacent(T* work, const T* from, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  constexpr int L = kLanes<decltype(d)>;
+  const D d;
+  constexpr int L = kLanes<D>;
   for (std::int64_t i = 0; i < move.size; ++i) {
     const T* at = from + i * move.step;
     const auto factor = hn::Set(d, kFactor ? move.factor[i] : T(1));
@@ -129,16 +129,16 @@ void load_adjacent(T* work, const T* from, const SimdMove<T>& move) {
     }
   }
 }
-template <bool kFactor, bool kPastCaches, class T>
+template <bool kFactor, bool kPastCaches, class D, class T = hn::TFromD<D>>
 void store_adjacent(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  constexpr int L = kLanes<decltype(d)>;
+  const D d;
+  constexpr int L = kLanes<D>;
   for (std::int64_t i = 0; i < move.size; ++i) {
     T* at = to + i * move.step;
     const T* element = work + std::int64_t{output[move.first + i]} * 2 * L;
     const auto factor = hn::Set(d, kFactor ? move.factor[i] : T(1));
     for (int g = 0; g < move.groups; ++g, at += 2 * L, element += move.group) {
-      hn::Vec<decltype(d)> a, b;
+      hn::Vec<D> a, b;
       get_parts<kFactor>(d, element, move.swap, factor, &a, &b);
       if constexpr (kPastCaches) {
         hn::Stream(a, d, at);
@@ -151,18 +151,18 @@ void store_adjacent(const T* work, const std::int32_t* output, T* to, const Simd
   }
   if constexpr (kPastCaches) hwy::FlushStream();  // others see these stores when they see later ones
 }
-template <class T>
+template <class D, class T = hn::TFromD<D>>
 bool may_pass_caches(const T* to, const SimdMove<T>& move) {
-  constexpr std::uintptr_t kVector = kLanes<hn::ScalableTag<T>> * sizeof(T);
+  constexpr std::uintptr_t kVector = kLanes<D> * sizeof(T);
   return move.past_caches && reinterpret_cast<std::uintptr_t>(to) % kVector == 0 &&
          static_cast<std::uintptr_t>(move.step) * sizeof(T) % kVector == 0;
 }
 
 // The same for a group of fewer lines than a vector has lanes.
-template <bool kFactor, class T>
+template <bool kFactor, class D, class T = hn::TFromD<D>>
 void load_few_adjacent(T* work, const T* from, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  constexpr int L = kLanes<decltype(d)>;
+  const D d;
+  constexpr int L = kLanes<D>;
   const int low = std::min(2 * move.count, L), high = 2 * move.count - low;
   for (std::int64_t i = 0; i < move.size; ++i) {
     const T* at = from + i * move.step;
@@ -171,14 +171,14 @@ void load_few_adjacent(T* work, const T* from, const SimdMove<T>& move) {
     put_parts<kFactor>(d, a, b, move.swap, factor, work + (move.first + i) * 2 * L);
   }
 }
-template <bool kFactor, class T>
+template <bool kFactor, class D, class T = hn::TFromD<D>>
 void store_few_adjacent(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  constexpr int L = kLanes<decltype(d)>;
+  const D d;
+  constexpr int L = kLanes<D>;
   const int low = std::min(2 * move.count, L), high = 2 * move.count - low;
   for (std::int64_t i = 0; i < move.size; ++i) {
     T* at = to + i * move.step;
-    hn::Vec<decltype(d)> a, b;
+    hn::Vec<D> a, b;
     get_parts<kFactor>(d, work + std::int64_t{output[move.first + i]} * 2 * L, move.swap,
                        hn::Set(d, kFactor ? move.factor[i] : T(1)), &a, &b);
     store_first(a, d, at, low);
@@ -189,10 +189,9 @@ void store_few_adjacent(const T* work, const std::int32_t* output, T* to, const 
 // For lines that are contiguous in the array but apart from each other: moves squares of positions times lines.
 // kHalves: vectors of pairs that hold a position of all lines (1 where half of the lanes are idle). Idle lanes repeat
 // the last line.
-template <bool kFactor, int kHalves, class T>
+template <bool kFactor, int kHalves, class D, class T = hn::TFromD<D>>
 void load_rows(T* work, const T* from, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  using D = decltype(d);
+  const D d;
   constexpr int L = kLanes<D>, P = kPairs<D>;
   const std::int64_t numbers = 2 * move.size - (move.half ? 1 : 0);
   const T* line[kHalves * P];
@@ -215,10 +214,9 @@ void load_rows(T* work, const T* from, const SimdMove<T>& move) {
     }
   }
 }
-template <bool kFactor, int kHalves, class T>
+template <bool kFactor, int kHalves, class D, class T = hn::TFromD<D>>
 void store_rows(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  using D = decltype(d);
+  const D d;
   constexpr int L = kLanes<D>, P = kPairs<D>;
   const std::int64_t numbers = 2 * move.size - (move.half ? 1 : 0);
   hn::Vec<D> v[2][P];
@@ -241,10 +239,10 @@ void store_rows(const T* work, const std::int32_t* output, T* to, const SimdMove
 }
 
 // For any strides and any number of lines: goes through one element's pairs on the stack.
-template <bool kFactor, class T>
+template <bool kFactor, class D, class T = hn::TFromD<D>>
 void load_any(T* work, const T* from, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  constexpr int L = kLanes<decltype(d)>;
+  const D d;
+  constexpr int L = kLanes<D>;
   HWY_ALIGN T pairs[2 * L] = {};
   for (std::int64_t i = 0; i < move.size; ++i) {
     for (int l = 0; l < move.count; ++l) {
@@ -255,13 +253,13 @@ void load_any(T* work, const T* from, const SimdMove<T>& move) {
                        hn::Set(d, kFactor ? move.factor[i] : T(1)), work + (move.first + i) * 2 * L);
   }
 }
-template <bool kFactor, class T>
+template <bool kFactor, class D, class T = hn::TFromD<D>>
 void store_any(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
-  const hn::ScalableTag<T> d;
-  constexpr int L = kLanes<decltype(d)>;
+  const D d;
+  constexpr int L = kLanes<D>;
   HWY_ALIGN T pairs[2 * L];
   for (std::int64_t i = 0; i < move.size; ++i) {
-    hn::Vec<decltype(d)> a, b;
+    hn::Vec<D> a, b;
     get_parts<kFactor>(d, work + std::int64_t{output[move.first + i]} * 2 * L, move.swap,
                        hn::Set(d, kFactor ? move.factor[i] : T(1)), &a, &b);
     hn::Store(a, d, pairs);
@@ -273,35 +271,36 @@ void store_any(const T* work, const std::int32_t* output, T* to, const SimdMove<
   }
 }
 
-template <bool kFactor, class T>
+template <bool kFactor, class D, class T = hn::TFromD<D>>
 void load_with(T* work, const T* from, const SimdMove<T>& move) {
-  constexpr int L = kLanes<hn::ScalableTag<T>>;
+  constexpr int L = kLanes<D>;
   if (move.line == 2 && move.imag == 1 && !move.half)
-    return move.count == L ? load_adjacent<kFactor>(work, from, move) : load_few_adjacent<kFactor>(work, from, move);
+    return move.count == L ? load_adjacent<kFactor, D>(work, from, move)
+                           : load_few_adjacent<kFactor, D>(work, from, move);
   if (move.step == 2 && move.imag == 1)
-    return 2 * move.count > L ? load_rows<kFactor, 2>(work, from, move) : load_rows<kFactor, 1>(work, from, move);
-  load_any<kFactor>(work, from, move);
+    return 2 * move.count > L ? load_rows<kFactor, 2, D>(work, from, move) : load_rows<kFactor, 1, D>(work, from, move);
+  load_any<kFactor, D>(work, from, move);
 }
-template <bool kFactor, class T>
+template <bool kFactor, class D, class T = hn::TFromD<D>>
 void store_with(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
-  constexpr int L = kLanes<hn::ScalableTag<T>>;
+  constexpr int L = kLanes<D>;
   if (move.line == 2 && move.imag == 1 && !move.half)
-    return move.count != L             ? store_few_adjacent<kFactor>(work, output, to, move)
-           : may_pass_caches(to, move) ? store_adjacent<kFactor, true>(work, output, to, move)
-                                       : store_adjacent<kFactor, false>(work, output, to, move);
+    return move.count != L                ? store_few_adjacent<kFactor, D>(work, output, to, move)
+           : may_pass_caches<D>(to, move) ? store_adjacent<kFactor, true, D>(work, output, to, move)
+                                          : store_adjacent<kFactor, false, D>(work, output, to, move);
   if (move.step == 2 && move.imag == 1)
-    return 2 * move.count > L ? store_rows<kFactor, 2>(work, output, to, move)
-                              : store_rows<kFactor, 1>(work, output, to, move);
-  store_any<kFactor>(work, output, to, move);
+    return 2 * move.count > L ? store_rows<kFactor, 2, D>(work, output, to, move)
+                              : store_rows<kFactor, 1, D>(work, output, to, move);
+  store_any<kFactor, D>(work, output, to, move);
 }
 
-template <class T>
+template <class D, class T = hn::TFromD<D>>
 void load(T* work, const T* from, const SimdMove<T>& move) {
-  move.factor != nullptr ? load_with<true>(work, from, move) : load_with<false>(work, from, move);
+  move.factor != nullptr ? load_with<true, D>(work, from, move) : load_with<false, D>(work, from, move);
 }
-template <class T>
+template <class D, class T = hn::TFromD<D>>
 void store(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move) {
-  move.factor != nullptr ? store_with<true>(work, output, to, move) : store_with<false>(work, output, to, move);
+  move.factor != nullptr ? store_with<true, D>(work, output, to, move) : store_with<false, D>(work, output, to, move);
 }
 
 }  // namespace fourtune::runtime::cpu::HWY_NAMESPACE
