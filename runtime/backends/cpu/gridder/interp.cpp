@@ -54,7 +54,7 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
       std::array<std::int64_t, 3> origins[kBlockPoints];
       std::fill(origins, origins + kBlockPoints, e.tiling.origin(s.tile));
       for (std::int64_t p = begin; p < end; p += kBlockPoints) {
-        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, work.blocks[0]);
+        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, work.blocks[0].weights.ahead);
         e.load(p, block_size(p, end), false, work, work.blocks[0]);
         interpolate_block(e, work.blocks[0], origins, batch);
       }
@@ -71,7 +71,7 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
       for (std::int64_t p = begin; p < end; p += kBlockPoints) {
         PointBlock<T>& block = work.blocks[keep ? k++ : 0];
         if (!keep) {
-          e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block);
+          e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block.weights.ahead);
           e.load(p, block_size(p, end), true, work, block);
         }
         e.kernels.interpolate(block.weights, e.tiling, work.tile.data(), work.values);
@@ -153,7 +153,7 @@ void interpolate_direct(Engine<T>& e, const Batch<T>& batch) {
     for (std::int64_t p = begin; p < end; p += kBlockPoints) {
       e.load(p, block_size(p, end), false, work, block);
       if (grouped) {
-        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block);
+        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block.weights.ahead);
         std::fill(origins, origins + block.weights.n, e.tiling.origin(e.interp_units[u].tile));
       } else {
         for (int j = 0; j < block.weights.n; ++j) origins[j] = e.tiling.origin(e.points.tile_of(p + j));
