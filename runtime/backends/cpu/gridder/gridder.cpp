@@ -249,7 +249,8 @@ class TiledGridder final : public Gridder<T> {
       const double few = share_of_few(kSpreadTile);
       const bool short_sums = most_in_a_tile() <= e_.spec.longest_sum;
       spreads_scattered_ = few >= 0.9 || (few >= 0.4 && short_sums);
-      spreads_lines_ = short_sums && e_.spreads_lines();
+      // In single precision a private row is one line, and the grid has two of them.
+      spreads_lines_ = sizeof(T) == sizeof(double) && short_sums && e_.spreads_lines();
     }
     if (family_now_ == SpreadFamily::colour_index) spreads_scattered_ = !e_.spec.deterministic;
     interpolates_scattered_ = interp_family_ == InterpFamily::direct || share_of_few(kInterpTile) >= 0.5;

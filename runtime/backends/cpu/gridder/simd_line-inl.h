@@ -5,13 +5,18 @@ namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
-template <class T, int W, int Lines>
-HWY_INLINE void add_lines(RowVec<T> left, RowVec<T> right, RowVec<T> strength, int start, T* HWY_RESTRICT lines) {
+// Adds vector n of a window's row to a line.
+template <class T, int W>
+HWY_INLINE void add_line(RowVec<T> left, RowVec<T> right, RowVec<T> strength, int start, int n, T* HWY_RESTRICT line) {
   const Row<T> d;
-  for (int n = 0; n < Lines; ++n) {
-    T* at = lines + n * kLanes<T>;
-    hn::Store(hn::MulAdd(placed<T, W>(left, right, start, n), strength, hn::Load(d, at)), d, at);
-  }
+  hn::Store(hn::MulAdd(placed<T, W>(left, right, start, n), strength, hn::Load(d, line)), d, line);
+}
+
+// One of two addresses, without a branch: which one is as good as random.
+template <class T>
+HWY_INLINE T* either(bool first, T* a, T* b) {
+  const auto to_a = reinterpret_cast<std::uintptr_t>(a), to_b = reinterpret_cast<std::uintptr_t>(b);
+  return reinterpret_cast<T*>(to_b ^ ((to_a ^ to_b) & (std::uintptr_t{0} - static_cast<std::uintptr_t>(first))));
 }
 
 template <class T, int W>
@@ -23,6 +28,8 @@ void spread_line(const WeightTables<T>& tables, const RecordForm& form, const st
   static_assert(kMost - kLeast <= 1);
   alignas(kLine) T z[kBlockPoints];
   alignas(kLine) std::int32_t cell[kBlockPoints];
+  constexpr int kApart = 8;
+  alignas(kLine) T apart[kApart * kLanes<T>] = {};
   unpack_field(form, records, n, 0, cell, z);
   std::fill(z + n, z + (n + Weights::kStep - 1) / Weights::kStep * Weights::kStep, T{0});
   const auto add = [&](int j, RowVec<T> left, RowVec<T> right) HWY_ATTR {
@@ -32,10 +39,11 @@ void spread_line(const WeightTables<T>& tables, const RecordForm& form, const st
     const int start = static_cast<int>(first & (kCells - 1));
     T* const lines = grid + 2 * (first - start);
     const RowVec<T> strength = broadcast(points.strengths + j);
-    if (kMost == kLeast || start + W <= kLeast * kCells) {
-      add_lines<T, W, kLeast>(left, right, strength, start, lines);
-    } else {
-      add_lines<T, W, kMost>(left, right, strength, start, lines);
+    for (int n = 0; n < kLeast; ++n) add_line<T, W>(left, right, strength, start, n, lines + n * kLanes<T>);
+    if constexpr (kMost > kLeast) {
+      // A window that ends before the last line adds zeros to memory apart.
+      T* const last = either(start + W <= kLeast * kCells, apart + j % kApart * kLanes<T>, lines + kLeast * kLanes<T>);
+      add_line<T, W>(left, right, strength, start, kLeast, last);
     }
   };
   const Weights weights{tables, z};
