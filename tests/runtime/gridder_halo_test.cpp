@@ -130,8 +130,8 @@ TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
             }
 }
 
-// Single transforms, which are evaluated as they are spread, and tiles that cut cache lines; grids that begin at a cache
-// line and ones that do not.
+// Single transforms, which are evaluated as they are spread, and tiles that cut cache lines; grids that begin at a
+// cache line and ones that do not.
 TEST(GridderHalo, SortedPointsOfALineHaveTheSameSumsAndValues) {
   for (int width = generator::kMinWidth; width <= generator::kMaxWidth; ++width)
     for (const int threads : {1, 2, 5})
