@@ -135,11 +135,12 @@ TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
 TEST(GridderHalo, SortedPointsOfALineHaveTheSameSumsAndValues) {
   for (int width = generator::kMinWidth; width <= generator::kMaxWidth; ++width)
     for (const int threads : {1, 2, 5})
-      for (const int tile : {256, 50, 3})
+      for (const int tile : {256, 50})
         for (const int skew : {0, 1})
-          for (const Kind kind : {Kind::far, Kind::wrapping, Kind::clustered})
-            for (const std::int64_t points : {7, 5000}) {
-              Halo<float>({1, width, threads, threads == 5 ? 3 : 1, points, kind, false, false, 999, tile, skew}).check();
+          for (const Kind kind : {Kind::wrapping, Kind::clustered})
+            for (const std::int64_t points : {7, 2000}) {
+              Halo<float>({1, width, threads, threads == 5 ? 3 : 1, points, kind, false, false, 999, tile, skew})
+                  .check();
               Halo<double>({1, width, threads, threads == 5 ? 3 : 1, points, kind, false, false, 999, tile, skew})
                   .check();
               if (HasFatalFailure()) return;

@@ -6,7 +6,7 @@ namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
 template <class T>
-inline constexpr bool kPlacesInRegisters = HWY_TARGET <= HWY_AVX3 && kLanes<T> * sizeof(T) == kLine;
+inline constexpr bool kPlacesInRegisters = HWY_TARGET <= HWY_AVX3&& kLanes<T> * sizeof(T) == kLine;
 
 // Windows wider than a vector come as two vectors: piece p is lane p of the left one, piece W - 1 - p of the right one.
 template <class T, int W>

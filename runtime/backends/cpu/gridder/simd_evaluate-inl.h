@@ -122,7 +122,7 @@ inline constexpr Doublings<T> kDoublings;
 template <class T, int W>
 struct PointWeights {
   static constexpr int kL = kLanes<T>;
-  static constexpr bool kTwo = 2 * W <= kL;                                     // two points in a vector
+  static constexpr bool kTwo = 2 * W <= kL;                                    // two points in a vector
   static constexpr int kV = kMirrors<T, W> ? (W + 2 * kL - 1) / (2 * kL) : 1;  // vectors of a point
   static constexpr int kTogether = kV > 1 ? 2 : 4;  // vectors of points that read a table row once
   static constexpr int kPoints = kTwo ? 2 : 1;
@@ -255,8 +255,7 @@ HWY_INLINE void weights_x(const WeightTables<T>& t, const Unpacked<T>& u, int n,
   using Points = PointWeights<T, W>;
   const Points points{t, u.z[0]};
   const RowWeights<T, W> rows{u, in_bins, out};
-  const auto write = [&](int j, const RowVec<T>* left, const RowVec<T>* right)
-                         HWY_ATTR { rows.write(j, left, right); };
+  const auto write = [&](int j, const RowVec<T>* left, const RowVec<T>* right) HWY_ATTR { rows.write(j, left, right); };
   for (int j = 0; j < n; j += Points::kStep) points.group(j, write);
 }
 

@@ -49,7 +49,7 @@ void spread_line(const WeightTables<T>& tables, const RecordForm& form, const st
   const Weights weights{tables, z};
   for (int j = 0; j < n; j += Weights::kStep) {
     weights.group(j, [&](int i, const RowVec<T>* left, const RowVec<T>* right)
-                        HWY_ATTR { Weights::single(i, left, right, add); });
+                         HWY_ATTR { Weights::single(i, left, right, add); });
   }
 }
 
