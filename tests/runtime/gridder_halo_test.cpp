@@ -2,6 +2,7 @@
 // with so few points that they are scattered, with enough for private tiles, with both, and unsorted in one dimension.
 #include <gtest/gtest.h>
 
+#include "runtime/backends/cpu/base/buffer.h"
 #include "tests/runtime/gridder_reference.h"
 
 namespace fourtune::runtime::cpu {
@@ -13,6 +14,8 @@ struct HaloCase {
   Kind kind;
   bool unsorted = false, deterministic = false;
   std::int64_t line = 110;  // cells in one dimension
+  int tile = 0;             // cells of a tile in one dimension; 0: as usual
+  int skew = 0;             // elements between a cache line and the first grid
 };
 
 template <class T>
@@ -29,6 +32,7 @@ class Halo {
     halo_ = plain_;
     halo_.grid = halo_shape(c.dim, fine, c.width, sizeof(Complex));
     halo_.deterministic = c.deterministic;
+    if (c.tile > 0) halo_.sort.tile[0] = c.tile;
     if (c.unsorted) {
       halo_.sort.family = generator::SortFamily::none;
       halo_.spread.family = generator::SpreadFamily::atomic;
@@ -42,18 +46,20 @@ class Halo {
   void check() {
     const auto right = gridder(plain_), own = gridder(halo_);
     // What memory holds before must not matter.
-    std::vector<Complex> whole = array(plain_.grid, Complex(0)), with = array(halo_.grid, Complex(T(1e30), T(1e30)));
+    Buffer<Complex> whole_memory, with_memory;
+    Complex* const whole = array(plain_.grid, Complex(0), whole_memory);
+    Complex* const with = array(halo_.grid, Complex(T(1e30), T(1e30)), with_memory);
     const T scale = std::numeric_limits<T>::epsilon() * 2000;
     for (int round = 0; round < 2; ++round) {
-      right->spread(values_.data(), points_.size(), nullptr, whole.data(), plain_.grid.elements, c_.batch);
-      own->spread(values_.data(), points_.size(), nullptr, with.data(), halo_.grid.elements, c_.batch);
+      right->spread(values_.data(), points_.size(), nullptr, whole, plain_.grid.elements, c_.batch);
+      own->spread(values_.data(), points_.size(), nullptr, with, halo_.grid.elements, c_.batch);
       each_cell([&](std::size_t a, std::size_t b) { ASSERT_LE(std::abs(whole[a] - with[b]), scale) << name(); });
     }
     std::vector<Complex> expected(values_.size()), got(values_.size());
-    for (Complex& cell : with) cell = Complex(std::numeric_limits<T>::quiet_NaN());
+    std::fill_n(with, halo_.grid.elements * c_.batch, Complex(std::numeric_limits<T>::quiet_NaN()));
     each_cell([&](std::size_t a, std::size_t b) { with[b] = whole[a]; });
-    right->interpolate(whole.data(), plain_.grid.elements, nullptr, expected.data(), points_.size(), c_.batch);
-    own->interpolate(with.data(), halo_.grid.elements, nullptr, got.data(), points_.size(), c_.batch);
+    right->interpolate(whole, plain_.grid.elements, nullptr, expected.data(), points_.size(), c_.batch);
+    own->interpolate(with, halo_.grid.elements, nullptr, got.data(), points_.size(), c_.batch);
     double size = 1;
     for (const Complex& v : expected) size = std::max<double>(size, std::abs(v));
     for (std::size_t j = 0; j < got.size(); ++j) ASSERT_LE(std::abs(got[j] - expected[j]), scale * size) << name();
@@ -64,9 +70,10 @@ class Halo {
     const auto own = make_gridder<T>(halo_);
     const std::int64_t promised = own->bytes() + own->more_bytes(points_.size(), c_.batch);
     set_points(*own);
-    std::vector<Complex> grids = array(halo_.grid, Complex(0));
-    own->spread(values_.data(), points_.size(), nullptr, grids.data(), halo_.grid.elements, c_.batch);
-    own->interpolate(grids.data(), halo_.grid.elements, nullptr, values_.data(), points_.size(), c_.batch);
+    Buffer<Complex> memory;
+    Complex* const grids = array(halo_.grid, Complex(0), memory);
+    own->spread(values_.data(), points_.size(), nullptr, grids, halo_.grid.elements, c_.batch);
+    own->interpolate(grids, halo_.grid.elements, nullptr, values_.data(), points_.size(), c_.batch);
     constexpr std::int64_t kLists = 64 << 10;  // of tiles
     const std::int64_t points = points_.size() * static_cast<std::int64_t>(4 + c_.dim * sizeof(T));
     EXPECT_LE(own->bytes(), promised + points + kLists) << name();
@@ -89,8 +96,10 @@ class Halo {
     gridder.set_points(points_.size(), points_.data(0, c_.dim), points_.data(1, c_.dim), points_.data(2, c_.dim),
                        radians());
   }
-  std::vector<Complex> array(const GridShape& shape, Complex filled) const {
-    return std::vector<Complex>(static_cast<std::size_t>(shape.elements * c_.batch), filled);
+  Complex* array(const GridShape& shape, Complex filled, Buffer<Complex>& memory) const {
+    memory.resize(shape.elements * c_.batch + c_.skew);
+    std::fill_n(memory.data(), memory.size(), filled);
+    return memory.data() + c_.skew;
   }
   // f(place without a halo, place with one) for every cell of every grid.
   template <class F>
@@ -123,6 +132,23 @@ TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
             for (const Kind kind : {Kind::far, Kind::wrapping, Kind::clustered, Kind::empty}) {
               Halo<float>({dim, width, threads, batch, points, kind}).check();
               Halo<double>({dim, width, threads, batch, points, kind}).check();
+              if (HasFatalFailure()) return;
+            }
+}
+
+// Single transforms, which are evaluated as they are spread, and tiles that cut cache lines; grids that begin at a
+// cache line and ones that do not.
+TEST(GridderHalo, SortedPointsOfALineHaveTheSameSumsAndValues) {
+  for (int width = generator::kMinWidth; width <= generator::kMaxWidth; ++width)
+    for (const int threads : {1, 2, 5})
+      for (const int tile : {256, 50})
+        for (const int skew : {0, 1})
+          for (const Kind kind : {Kind::wrapping, Kind::clustered})
+            for (const std::int64_t points : {7, 2000}) {
+              Halo<float>({1, width, threads, threads == 5 ? 3 : 1, points, kind, false, false, 999, tile, skew})
+                  .check();
+              Halo<double>({1, width, threads, threads == 5 ? 3 : 1, points, kind, false, false, 999, tile, skew})
+                  .check();
               if (HasFatalFailure()) return;
             }
 }

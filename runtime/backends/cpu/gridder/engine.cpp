@@ -13,40 +13,41 @@ std::int64_t Workspace<T>::bytes() const {
 }
 
 template <class T>
-void GridderEngine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work,
-                            PointBlock<T>& block) const {
+const std::uint32_t* GridderEngine<T>::records(std::int64_t position, int n, Workspace<T>& work, std::int64_t* index) const {
   const RecordForm& form = points.form();
-  const std::uint32_t* records = nullptr;
   switch (points.order()) {
-    case PointOrder::permuted:
-      records = points.record(position);
-      for (int j = 0; j < n; ++j) block.index[j] = form.index(records + j * form.words);
-      break;
+    case PointOrder::permuted: {
+      const std::uint32_t* const first = points.record(position);
+      for (int j = 0; j < n; ++j) index[j] = form.index(first + j * form.words);
+      return first;
+    }
     case PointOrder::indexed:
       for (int j = 0; j < n; ++j) {
-        block.index[j] = points.indexed(position + j);
-        std::copy_n(points.record(block.index[j]), form.words, work.gathered.data() + j * form.words);
+        index[j] = points.indexed(position + j);
+        std::copy_n(points.record(index[j]), form.words, work.gathered.data() + j * form.words);
       }
-      records = work.gathered.data();
-      break;
+      return work.gathered.data();
     case PointOrder::caller:
     case PointOrder::listed:
     case PointOrder::raw:  // scattered.cpp locates them
-      records = points.record(position);
-      for (int j = 0; j < n; ++j) block.index[j] = position + j;
       break;
   }
-  kernels.evaluate(tables, tiling, form, records, n, in_bins, block.weights);
+  for (int j = 0; j < n; ++j) index[j] = position + j;
+  return points.record(position);
+}
+
+template <class T>
+void GridderEngine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const {
+  kernels.evaluate(tables, tiling, points.form(), records(position, n, work, block.index), n, in_bins, block.weights);
 }
 
 template <class T>
 void GridderEngine<T>::look_ahead(std::int64_t position, int distance, const std::complex<T>* values,
-                                  PointBlock<T>& block) const {
+                           const void* (&ahead)[kBlockPoints]) const {
   position += distance;
   const bool far = distance != 0 && points.order() != PointOrder::raw;  // raw points' values are read in order
   const std::int64_t left = far ? points.size() - position : 0;
   const int n = static_cast<int>(std::clamp<std::int64_t>(left, 0, kBlockPoints));
-  const void** ahead = block.weights.ahead;
   if (points.order() == PointOrder::permuted) {
     for (int j = 0; j < n; ++j) ahead[j] = values + points.form().index(points.record(position + j));
   } else {

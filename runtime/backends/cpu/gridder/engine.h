@@ -92,6 +92,11 @@ struct GridderEngine {
     return std::min(cell / layers.cells * layers.stored + cell % layers.cells + offset, layers.last_place());
   }
   bool has_halo() const { return spec.grid.halo[0] > 0; }
+  // Whether points of one dimension can be spread by kernels.spread_line, in grids that begin at a cache line.
+  bool spreads_lines() const {
+    return kernels.spread_line != nullptr && has_halo() &&
+           spec.grid.elements % (kLine / static_cast<std::int64_t>(sizeof(std::complex<T>))) == 0;
+  }
   bool wraps(int d) const { return !has_halo() && spec.grid.layers[d].count == 0; }
   // Cells of a row that can be read and written without wrapping around.
   std::int64_t row_cells() const { return tiling.fine[0] + spec.grid.halo[0]; }
@@ -135,13 +140,16 @@ struct GridderEngine {
   }
   // Fills work.rows with the starts (x = 0) of the fine grid's rows under a padded tile.
   void point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const;
-  // Makes the kernels prefetch values while they process the block at a grouped position: those of as many points as a
-  // block has, `distance` points ahead; with 0 none.
-  void look_ahead(std::int64_t position, int distance, const std::complex<T>* values, PointBlock<T>& block) const;
+  // What kernels shall prefetch while they process the block at a grouped position: values of as many points as a block
+  // has, `distance` points ahead; with 0 none.
+  void look_ahead(std::int64_t position, int distance, const std::complex<T>* values,
+                  const void* (&ahead)[kBlockPoints]) const;
   // The first and last x-bin of the points at grouped positions [begin, end), or all bins where that is cheaper.
   void bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const;
-  // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller); evaluates their
-  // weights.
+  // The records of n points from a grouped position (permuted, indexed) or a caller's position (caller) on, and the
+  // points' positions in the caller's arrays.
+  const std::uint32_t* records(std::int64_t position, int n, Workspace<T>& work, std::int64_t* index) const;
+  // Loads so many points; evaluates their weights.
   void load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const;
 };
 

@@ -9,7 +9,9 @@
 #include "runtime/backends/cpu/gridder/tables.h"
 
 #define FOURTUNE_REAL double
+#include "runtime/backends/cpu/gridder/simd_compose-inl.h"
 #include "runtime/backends/cpu/gridder/simd_evaluate-inl.h"
+#include "runtime/backends/cpu/gridder/simd_line-inl.h"
 #undef FOURTUNE_REAL
 
 #if HWY_ONCE

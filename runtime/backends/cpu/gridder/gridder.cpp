@@ -137,7 +137,8 @@ class TiledGridder final : public Gridder<T> {
 
   void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,
               std::complex<T>* grids, std::int64_t grid_distance, std::int64_t count) override {
-    const bool scattered = e_.points.size() > 0 && spreads_scattered_ && may_spread_scattered(e_, count);
+    const bool straight = spreads_scattered_ || (spreads_lines_ && count <= e_.workers());
+    const bool scattered = e_.points.size() > 0 && straight && may_spread_scattered(e_, count);
     for (std::int64_t b = 0; b < count && !scattered; ++b) zero(grids + b * grid_distance);
     if (e_.points.size() == 0 || count == 0) return;
     make_workspaces(count);
@@ -243,14 +244,18 @@ class TiledGridder final : public Gridder<T> {
   void find_scattered() {
     e_.block_unit.clear();
     spreads_scattered_ = interpolates_scattered_ = order_ == PointOrder::raw;
+    spreads_lines_ = false;
     if (!e_.has_halo() || (order_ != PointOrder::permuted && order_ != PointOrder::indexed)) return;
     if (spreader_of(family_now_).private_tiles && !coloured_) {
       const double few = share_of_few(kSpreadTile);
-      spreads_scattered_ = few >= 0.9 || (few >= 0.4 && most_in_a_tile() <= e_.spec.longest_sum);
+      const bool short_sums = most_in_a_tile() <= e_.spec.longest_sum;
+      spreads_scattered_ = few >= 0.9 || (few >= 0.4 && short_sums);
+      // In single precision a private row is one line, and the grid has two of them.
+      spreads_lines_ = sizeof(T) == sizeof(double) && short_sums && e_.spreads_lines();
     }
     if (family_now_ == SpreadFamily::colour_index) spreads_scattered_ = !e_.spec.deterministic;
     interpolates_scattered_ = interp_family_ == InterpFamily::direct || share_of_few(kInterpTile) >= 0.5;
-    if (!spreads_scattered_ && !interpolates_scattered_) return;
+    if (!spreads_scattered_ && !spreads_lines_ && !interpolates_scattered_) return;
     const std::int64_t blocks = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
     std::int32_t unit = 0;
     for (std::int64_t k = 0; k < blocks; ++k) {
@@ -376,6 +381,7 @@ class TiledGridder final : public Gridder<T> {
   InterpFamily interp_family_ = InterpFamily::tile;
   bool coloured_ = false;
   bool spreads_scattered_ = false, interpolates_scattered_ = false;  // scattered.cpp; deterministic sums never are
+  bool spreads_lines_ = false;  // so are at most as many transforms as threads, as their windows stay in registers
   std::unique_ptr<TileColours> colours_;
   std::unique_ptr<TileLocks> locks_;
 };

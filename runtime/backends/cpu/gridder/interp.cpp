@@ -55,7 +55,7 @@ void interpolate_unit(const GridderEngine<T>& e, const Subproblem& s, Workspace<
       std::array<std::int64_t, 3> origins[kBlockPoints];
       std::fill(origins, origins + kBlockPoints, e.tiling.origin(s.tile));
       for (std::int64_t p = begin; p < end; p += kBlockPoints) {
-        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, work.blocks[0]);
+        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, work.blocks[0].weights.ahead);
         e.load(p, block_size(p, end), false, work, work.blocks[0]);
         interpolate_block(e, work.blocks[0], origins, batch);
       }
@@ -72,7 +72,7 @@ void interpolate_unit(const GridderEngine<T>& e, const Subproblem& s, Workspace<
       for (std::int64_t p = begin; p < end; p += kBlockPoints) {
         PointBlock<T>& block = work.blocks[keep ? k++ : 0];
         if (!keep) {
-          e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block);
+          e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block.weights.ahead);
           e.load(p, block_size(p, end), true, work, block);
         }
         e.kernels.interpolate(block.weights, e.tiling, work.tile.data(), work.values);
@@ -154,7 +154,7 @@ void interpolate_direct(GridderEngine<T>& e, const Batch<T>& batch) {
     for (std::int64_t p = begin; p < end; p += kBlockPoints) {
       e.load(p, block_size(p, end), false, work, block);
       if (grouped) {
-        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block);
+        e.look_ahead(p, generator::prefetch_distance(e.spec.interp), batch.values, block.weights.ahead);
         std::fill(origins, origins + block.weights.n, e.tiling.origin(e.interp_units[u].tile));
       } else {
         for (int j = 0; j < block.weights.n; ++j) origins[j] = e.tiling.origin(e.points.tile_of(p + j));

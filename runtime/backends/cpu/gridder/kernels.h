@@ -61,6 +61,15 @@ inline constexpr double kIntegers = 0x1.8p52;  // adding it rounds to an integer
 bool locate_one(float x, const PeriodAxis& axis, std::int64_t& cell, double& fraction);
 bool locate_one(double x, const PeriodAxis& axis, std::int64_t& cell, double& fraction);
 
+// Points of one dimension beside their records: the elements of the grid at which their tiles begin, their strengths,
+// and what to prefetch meanwhile, point by point.
+template <class T>
+struct LinePoints {
+  const std::int64_t* origin;
+  const std::complex<T>* strengths;
+  const void* const* ahead;
+};
+
 template <class T>
 struct GridderKernels {
   const char* isa;
@@ -91,6 +100,10 @@ struct GridderKernels {
   void (*interpolate_points)(const WeightBlock<T>& block, const Tiling& tiling, const T* grid,
                              const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z,
                              std::complex<T>* values);
+  // In one dimension, evaluates and spreads n <= kBlockPoints records in one go, where grid is at a cache line. Lines
+  // that a window touches are read and written whole. Null where there is no such kernel.
+  void (*spread_line)(const WeightTables<T>& tables, const RecordForm& form, const std::uint32_t* records, int n,
+                      const LinePoints<T>& points, T* grid) = nullptr;
 };
 
 // Selects kernels for this processor and width (special ones up to kMaxWidth, general beyond and for look-up windows).

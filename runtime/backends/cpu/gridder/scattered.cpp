@@ -17,6 +17,7 @@ namespace {
 using generator::kFewThreads;
 using generator::kPartialBytes;
 
+constexpr std::int64_t kPartsPerThread = 4;
 constexpr double kWorthThreads = 4e4;  // cycles: about what waking a thread takes
 constexpr std::int64_t kFarGridBytes = std::int64_t{1}
                                        << 20;  // cells of larger grids are asked for ahead of unsorted points
@@ -72,6 +73,7 @@ class Scattered {
   }
 
  private:
+  static constexpr std::int64_t kLineCells = kLine / static_cast<std::int64_t>(sizeof(std::complex<T>));
   std::int64_t blocks() const { return (e_.points.size() + kBlockPoints - 1) / kBlockPoints; }
   std::complex<T>* grid(std::int64_t b) const { return batch_.grids + b * batch_.grid_distance; }
   void clear(std::complex<T>* grid) const { clear_elements(grid, e_.spec.grid.elements); }
@@ -83,10 +85,9 @@ class Scattered {
   }
   // Asks for the cells of windows that begin at these elements of a grid, each in another part of it.
   void fetch_cells(const std::int64_t* element, int n, const std::complex<T>* grid) const {
-    constexpr std::int64_t cells = kLine / sizeof(std::complex<T>);
     for (int j = 0; j < n; ++j) {
       const std::complex<T>* const window = grid + element[j];
-      for (std::int64_t i = 0; i < e_.tiling.width; i += cells) __builtin_prefetch(window + i, 0, 3);
+      for (std::int64_t i = 0; i < e_.tiling.width; i += kLineCells) __builtin_prefetch(window + i, 0, 3);
       __builtin_prefetch(window + e_.tiling.width - 1, 0, 3);
     }
   }
@@ -113,17 +114,19 @@ class Scattered {
     const int d = e_.tiling.dim - 1;
     return e_.tiling.dim == 1 ? e_.spec.grid.elements : e_.spec.grid.fine[d] + e_.spec.grid.halo[d];
   }
-  // The layers that windows of a block may reach.
+  // The layers that windows of a block may reach; in one dimension, where a layer is a cell, all of the lines that they
+  // touch.
   Share reach(std::int64_t block) const {
-    if (e_.raw || e_.tiling.dim == 1) return {0, layers()};
+    if (e_.raw) return {0, layers()};
     const int d = e_.tiling.dim - 1;
     const std::int64_t last_point = std::min((block + 1) * kBlockPoints, e_.points.size()) - 1;
     const Subproblem* first = e_.interp_units.data() + e_.block_unit[block];
     const Subproblem* last = first;
     while (last_point >= last->end) ++last;
-    const std::int64_t side = e_.tiling.tile[d];
-    return {e_.tiling.position(first->tile)[d] * side,
-            std::min(layers(), (e_.tiling.position(last->tile)[d] + 1) * side + e_.tiling.width - 1)};
+    const std::int64_t side = e_.tiling.tile[d], line = d == 0 ? kLineCells : 1;
+    const std::int64_t begin = e_.tiling.position(first->tile)[d] * side;
+    const std::int64_t end = (e_.tiling.position(last->tile)[d] + 1) * side + e_.tiling.width - 1;
+    return {begin / line * line, std::min(layers(), (end + line - 1) / line * line)};
   }
   std::vector<ThreadPart> parts_of(std::int64_t count) const {
     std::vector<ThreadPart> parts;
@@ -150,7 +153,8 @@ class Scattered {
 
   void spread_in_parts() {
     const std::int64_t layer = layer_elements();
-    std::vector<ThreadPart> parts = parts_of(e_.workers());
+    // Bands of one dimension are short, so parts are small enough for a thread to take over some of another's.
+    std::vector<ThreadPart> parts = parts_of(e_.workers() * (e_.tiling.dim == 1 && !e_.raw ? kPartsPerThread : 1));
     e_.partial.resize(apart_elements(parts));
     std::int64_t apart = 0;
     for (ThreadPart& part : parts) {
@@ -179,15 +183,22 @@ class Scattered {
     fold_halo(e_.spec.grid, e_.tiling.width - 1, e_.workers(), batch_.grids);
   }
 
-  // Unsorted points: locates them and asks for their cells, which arrive while weights are evaluated.
+  // Unsorted points: locates them and asks for their cells, which arrive while weights are evaluated. origin: the first
+  // cells of their tiles.
+  void locate_raw(std::int64_t first, int n, Located& chunk, std::int64_t* origin, const std::complex<T>* grid) const {
+    e_.points.locate_raw(first, n, chunk);
+    for (int j = 0; j < n; ++j) origin[j] = std::int64_t{chunk.key[j]} * e_.tiling.tile[0];
+    if (!is_far()) return;
+    std::int64_t element[kBlockPoints];
+    const int bits = e_.points.form().fraction;
+    for (int j = 0; j < n; ++j) element[j] = origin[j] + static_cast<std::int64_t>(chunk.word[0][j] >> bits);
+    fetch_cells(element, n, grid);
+  }
   void load_raw(std::int64_t first, int n, const std::complex<T>* grid, PointBlock<T>& block) const {
     Located chunk;
-    e_.points.locate_raw(first, n, chunk);
+    locate_raw(first, n, chunk, block.element, grid);
     const int bits = e_.points.form().fraction;
-    for (int j = 0; j < n; ++j)
-      block.element[j] =
-          std::int64_t{chunk.key[j]} * e_.tiling.tile[0] + static_cast<std::int64_t>(chunk.word[0][j] >> bits);
-    if (is_far()) fetch_cells(block.element, n, grid);
+    for (int j = 0; j < n; ++j) block.element[j] += static_cast<std::int64_t>(chunk.word[0][j] >> bits);
     e_.kernels.evaluate(e_.tables, e_.tiling, e_.points.form(), reinterpret_cast<const std::uint32_t*>(chunk.word[0]),
                         n, false, block.weights);
   }
@@ -217,7 +228,7 @@ class Scattered {
     for (std::int64_t k = blocks.begin; k < blocks.end; k += kept) {
       const std::int64_t n = std::min(kept, blocks.end - k);
       for (std::int64_t i = 0; i < n; ++i) {
-        e_.look_ahead((k + i) * kBlockPoints, ahead, batch_.values, work.blocks[i]);
+        e_.look_ahead((k + i) * kBlockPoints, ahead, batch_.values, work.blocks[i].weights.ahead);
         load(k + i, grid(transforms.begin), work, work.blocks[i]);
       }
       for (std::int64_t b = transforms.begin; b < transforms.end; ++b)
@@ -231,9 +242,58 @@ class Scattered {
     return e_.raw ? first + j : block.index[j];
   }
 
+  // One transform of one dimension, whose windows are evaluated as they are spread.
+  void spread_lines(Share blocks, std::int64_t transform, std::complex<T>* grids, Workspace<T>& work,
+                    std::int64_t first_element) const {
+    const std::complex<T>* const values = batch_.values + transform * batch_.value_distance;
+    std::complex<T>* const grid = grids + transform * batch_.grid_distance;
+    const RecordForm& form = e_.points.form();
+    const int distance = generator::prefetch_distance(e_.spec.spread);
+    std::int64_t index[kBlockPoints], origin[kBlockPoints];
+    const void* ahead[kBlockPoints];
+    Located chunk;
+    for (std::int64_t k = blocks.begin; k < blocks.end; ++k) {
+      const std::int64_t p = k * kBlockPoints;
+      const int n = static_cast<int>(std::min<std::int64_t>(kBlockPoints, e_.points.size() - p));
+      const std::uint32_t* records = nullptr;
+      e_.look_ahead(p, distance, values, ahead);
+      if (e_.raw) {
+        locate_raw(p, n, chunk, origin, grid);
+        records = reinterpret_cast<const std::uint32_t*>(chunk.word[0]);
+      } else {
+        records = e_.records(p, n, work, index);
+        find_origins(k, p, n, origin);
+      }
+      const std::complex<T>* strengths = values + p;
+      if (!in_order()) {
+        for (int j = 0; j < n; ++j) {
+          const std::int64_t i = e_.raw ? p + j : index[j];
+          work.values[j] = batch_.factor != nullptr ? multiply(values[i], batch_.factor[i]) : values[i];
+        }
+        strengths = work.values;
+      }
+      for (int j = 0; j < n && first_element != 0; ++j) origin[j] -= first_element;
+      e_.kernels.spread_line(e_.tables, form, records, n, {origin, strengths, ahead}, reinterpret_cast<T*>(grid));
+    }
+  }
+  // The first cells of the tiles of sorted points.
+  void find_origins(std::int64_t block, std::int64_t first, int n, std::int64_t* origin) const {
+    const Subproblem* unit = e_.interp_units.data() + e_.block_unit[block];
+    for (int j = 0; j < n; ++unit) {
+      const int end = static_cast<int>(std::min<std::int64_t>(n, unit->end - first));
+      std::fill(origin + j, origin + end, unit->tile * e_.tiling.tile[0]);
+      j = end;
+    }
+  }
+  bool is_at_line(const std::complex<T>* grids) const {
+    return reinterpret_cast<std::uintptr_t>(grids) % kLine == 0 && batch_.grid_distance % kLineCells == 0;
+  }
+
   // grids: that of transform 0, from its element number `first_element` on.
   void spread_blocks(Share blocks, Share transforms, std::complex<T>* grids, Workspace<T>& work,
                      std::int64_t first_element = 0) const {
+    if (transforms.end - transforms.begin == 1 && e_.spreads_lines() && is_at_line(grids))
+      return spread_lines(blocks, transforms.begin, grids, work, first_element);
     const GridShape& g = e_.spec.grid;
     each(blocks, transforms, generator::prefetch_distance(e_.spec.spread), work,
          [&](const PointBlock<T>& block, std::int64_t first, std::int64_t b) {

@@ -117,28 +117,22 @@ struct Doublings {
 template <class T>
 inline constexpr Doublings<T> kDoublings;
 
-// The x rows of one point after the other: every weight twice, for real and imaginary parts, at the window's place
-// among zeros. A vector holds pieces of the left half of one window, or of a narrow window all pieces, and those of the
-// next point too if they fit. Rows are written in ascending order, as a window's last vector may end in the row behind.
+// The weights of one point after the other. A vector holds pieces of the left half of one window, or of a narrow window
+// all pieces, and those of the next point too if they fit.
 template <class T, int W>
-struct RowWeights {
+struct PointWeights {
   static constexpr int kL = kLanes<T>;
-  static constexpr int kWide = 2 * kSlots<T, W>;
-  static constexpr bool kTwo = 2 * W <= kL;  // two points in a vector
-  static constexpr bool kMirrors = W > kL;
-  static constexpr int kV = kMirrors ? (W + 2 * kL - 1) / (2 * kL) : 1;  // vectors of a point
-  static constexpr int kTogether = kV > 1 ? 2 : 4;                       // vectors of points that read a table row once
+  static constexpr bool kTwo = 2 * W <= kL;                                    // two points in a vector
+  static constexpr int kV = kMirrors<T, W> ? (W + 2 * kL - 1) / (2 * kL) : 1;  // vectors of a point
+  static constexpr int kTogether = kV > 1 ? 2 : 4;  // vectors of points that read a table row once
   static constexpr int kPoints = kTwo ? 2 : 1;
-  static_assert(!kMirrors || (kV * kL <= W && 2 * kV * kL >= W));
+  static constexpr int kStep = kTogether * kPoints;
+  static_assert(!kMirrors<T, W> || (kV * kL <= W && 2 * kV * kL >= W));
+  static_assert(kBlockPoints % kStep == 0);
 
   const WeightTables<T>& t;
-  const Unpacked<T>& u;
-  bool in_bins;
-  T* HWY_RESTRICT out;
+  const T* HWY_RESTRICT z;
 
-  static HWY_INLINE RowVec<T> lookup(RowVec<T> v, const typename Doublings<T>::Lane* index) {
-    return hn::TableLookupLanes(v, hn::IndicesFromVec(Row<T>(), hn::Load(hn::RebindToSigned<Row<T>>(), index)));
-  }
   static HWY_INLINE RowVec<T> coefficients(const T* c) {
     const Row<T> d;
     if constexpr (kTwo) {
@@ -152,44 +146,15 @@ struct RowWeights {
     const Row<T> d;
     if constexpr (kTwo) {
       const hn::Half<Row<T>> half;
-      return hn::Combine(d, hn::Set(half, u.z[0][j + 1]), hn::Set(half, u.z[0][j]));
+      return hn::Combine(d, hn::Set(half, z[j + 1]), hn::Set(half, z[j]));
     } else {
-      return hn::Set(d, u.z[0][j]);
+      return hn::Set(d, z[j]);
     }
   }
-  // Clears the vectors of row j that the window does not always fill; returns the place of its first cell. A narrow
-  // window at slot 0 is written with the zeros behind it.
-  HWY_INLINE T* begin_row(int j) const {
-    const Row<T> d;
-    constexpr int kCells = kL / 2, kBin = kSlots<T, W> - W + 1;
-    constexpr int kFilled = kMirrors ? W / kCells : 2 * W > kL ? 2 : 1;
-    T* row = out + std::int64_t{j} * kWide;
-    for (int n = 0; n < kVectors<T, W>; ++n) {
-      if (n >= kFilled || (in_bins && (n * kCells < kBin - 1 || (n + 1) * kCells > W)))
-        hn::Store(hn::Zero(d), d, row + n * kL);
-    }
-    return row + 2 * u.offset[j];
-  }
-  HWY_INLINE void write(int j, const RowVec<T>* left, const RowVec<T>* right) const {
-    const Row<T> d;
-    const Doublings<T>& to = kDoublings<T>;
-    T* at = begin_row(j);
-    for (int v = 0; v < kV; ++v) {
-      hn::StoreU(lookup(left[v], to.low), d, at + 2 * v * kL);
-      if constexpr (kTwo) {
-        hn::StoreU(lookup(left[v], to.high), d, begin_row(j + 1));
-      } else if constexpr (2 * W > kL) {
-        hn::StoreU(lookup(left[v], to.high), d, at + (2 * v + 1) * kL);
-      }
-    }
-    for (int v = 0; kMirrors && v < kV; ++v) {
-      T* end = at + 2 * W - 2 * v * kL;
-      hn::StoreU(lookup(right[v], to.mirrored_low), d, end - 2 * kL);
-      hn::StoreU(lookup(right[v], to.mirrored_high), d, end - kL);
-    }
-  }
-  // Points j .. j + kTogether * kPoints - 1; those behind the last one are computed too.
-  HWY_INLINE void group(int j) const {
+  // Calls each(j, left, right) for the kPoints points from j on, in groups of kStep points; those behind the last one
+  // are computed too.
+  template <class F>
+  HWY_INLINE void group(int j, F each) const {
     RowVec<T> at[kTogether], square[kTogether], odd[kTogether][kV], even[kTogether][kV];
     const T* HWY_RESTRICT c = t.parts.data();
     for (int i = 0; i < kTogether; ++i) {
@@ -207,24 +172,91 @@ struct RowWeights {
         }
       }
     }
+#pragma GCC unroll 4
     for (int i = 0; i < kTogether; ++i) {
       RowVec<T> left[kV], right[kV];
       for (int v = 0; v < kV; ++v) {
         left[v] = hn::MulAdd(odd[i][v], at[i], even[i][v]);
         right[v] = hn::NegMulAdd(odd[i][v], at[i], even[i][v]);
       }
-      write(j + i * kPoints, left, right);
+      each(j + i * kPoints, left, right);
+    }
+  }
+  // Calls each(j, left, right) for every single point from j on, of those in one vector; where windows are placed in
+  // registers.
+  template <class F>
+  static HWY_INLINE void single(int j, const RowVec<T>* left, const RowVec<T>* right, F each) {
+    static_assert(kV == 1);
+    each(j, left[0], right[0]);
+    if constexpr (kTwo) {
+      const Row<T> d;
+      each(j + 1, hn::ConcatUpperUpper(d, left[0], left[0]), right[0]);
+    }
+  }
+};
+
+// The x rows of points: every weight twice, for real and imaginary parts, at the window's place among zeros. Rows are
+// written in ascending order, as a window's last vector may end in the row behind.
+template <class T, int W>
+struct RowWeights {
+  using Points = PointWeights<T, W>;
+  static constexpr int kL = kLanes<T>, kV = Points::kV;
+  static constexpr int kWide = 2 * kSlots<T, W>;
+
+  const Unpacked<T>& u;
+  bool in_bins;
+  T* HWY_RESTRICT out;
+
+  static HWY_INLINE RowVec<T> lookup(RowVec<T> v, const typename Doublings<T>::Lane* index) {
+    return hn::TableLookupLanes(v, hn::IndicesFromVec(Row<T>(), hn::Load(hn::RebindToSigned<Row<T>>(), index)));
+  }
+  // Clears the vectors of row j that the window does not always fill; returns the place of its first cell. A narrow
+  // window at slot 0 is written with the zeros behind it.
+  HWY_INLINE T* begin_row(int j) const {
+    const Row<T> d;
+    constexpr int kCells = kL / 2, kBin = kSlots<T, W> - W + 1;
+    constexpr int kFilled = kMirrors<T, W> ? W / kCells : 2 * W > kL ? 2 : 1;
+    T* row = out + std::int64_t{j} * kWide;
+    for (int n = 0; n < kVectors<T, W>; ++n) {
+      if (n >= kFilled || (in_bins && (n * kCells < kBin - 1 || (n + 1) * kCells > W)))
+        hn::Store(hn::Zero(d), d, row + n * kL);
+    }
+    return row + 2 * u.offset[j];
+  }
+  HWY_INLINE void write(int j, const RowVec<T>* left, const RowVec<T>* right) const {
+    const Row<T> d;
+    if constexpr (kPlacesInRegisters<T>) {
+      Points::single(j, left, right, [&](int i, RowVec<T> l, RowVec<T> r) HWY_ATTR {
+        T* row = out + std::int64_t{i} * kWide;
+        for (int n = 0; n < kVectors<T, W>; ++n) hn::Store(placed<T, W>(l, r, u.offset[i], n), d, row + n * kL);
+      });
+      return;
+    }
+    const Doublings<T>& to = kDoublings<T>;
+    T* at = begin_row(j);
+    for (int v = 0; v < kV; ++v) {
+      hn::StoreU(lookup(left[v], to.low), d, at + 2 * v * kL);
+      if constexpr (Points::kTwo) {
+        hn::StoreU(lookup(left[v], to.high), d, begin_row(j + 1));
+      } else if constexpr (2 * W > kL) {
+        hn::StoreU(lookup(left[v], to.high), d, at + (2 * v + 1) * kL);
+      }
+    }
+    for (int v = 0; kMirrors<T, W> && v < kV; ++v) {
+      T* end = at + 2 * W - 2 * v * kL;
+      hn::StoreU(lookup(right[v], to.mirrored_low), d, end - 2 * kL);
+      hn::StoreU(lookup(right[v], to.mirrored_high), d, end - kL);
     }
   }
 };
 
 template <class T, int W>
 HWY_INLINE void weights_x(const WeightTables<T>& t, const Unpacked<T>& u, int n, bool in_bins, T* HWY_RESTRICT out) {
-  using Rows = RowWeights<T, W>;
-  constexpr int kStep = Rows::kTogether * Rows::kPoints;
-  static_assert(kBlockPoints % kStep == 0);
-  const Rows rows{t, u, in_bins, out};
-  for (int j = 0; j < n; j += kStep) rows.group(j);
+  using Points = PointWeights<T, W>;
+  const Points points{t, u.z[0]};
+  const RowWeights<T, W> rows{u, in_bins, out};
+  const auto write = [&](int j, const RowVec<T>* left, const RowVec<T>* right) HWY_ATTR { rows.write(j, left, right); };
+  for (int j = 0; j < n; j += Points::kStep) points.group(j, write);
 }
 
 template <class T, int W, int Dim>
@@ -244,16 +276,6 @@ void evaluate(const WeightTables<T>& tables, const Tiling& g, const RecordForm& 
   if constexpr (Dim > 2) weights_across<T, W>(tables, u.z[2], n, block.z.data());
 }
 
-inline void evaluate_kernels(GridderKernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
-  using T = FOURTUNE_REAL;
-  with_width(tiling.width, [&](auto width) {
-    constexpr int kW = decltype(width)::value;
-    kernels.evaluate = tiling.dim == 1 ? evaluate<T, kW, 1> : tiling.dim == 2 ? evaluate<T, kW, 2> : evaluate<T, kW, 3>;
-  });
-}
-
-#else
-inline void evaluate_kernels(GridderKernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu

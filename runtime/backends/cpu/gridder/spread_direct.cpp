@@ -122,7 +122,7 @@ void spread_coloured(GridderEngine<T>& e, const Batch<T>& batch) {
     }
     for (std::int64_t p = s.begin; p < s.end; p += kBlockPoints) {
       const int n = static_cast<int>(std::min<std::int64_t>(kBlockPoints, s.end - p));
-      e.look_ahead(p, generator::prefetch_distance(e.spec.spread), batch.values, work.blocks[0]);
+      e.look_ahead(p, generator::prefetch_distance(e.spec.spread), batch.values, work.blocks[0].weights.ahead);
       e.load(p, n, false, work, work.blocks[0]);
       spread_block(e, work.blocks[0], e.tiling.origin(s.tile), batch);
     }

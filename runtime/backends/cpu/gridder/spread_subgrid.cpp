@@ -65,7 +65,7 @@ class SubgridSpreader {
         for (std::int64_t p = begin; p < end; p += kBlockPoints, ++k) {
           PointBlock<T>& block = work.blocks[batch_.count > 1 ? k : 0];
           if (batch_.count == 1) {
-            e_.look_ahead(p, generator::prefetch_distance(e_.spec.spread), batch_.values, block);
+            e_.look_ahead(p, generator::prefetch_distance(e_.spec.spread), batch_.values, block.weights.ahead);
             prefetch_rows((p - begin) / kBlockPoints, (end - begin) / kBlockPoints, g_.origin(s.tile)[0], first, last,
                           work);
             e_.load(p, block_size(p, end), true, work, block);
@@ -84,7 +84,7 @@ class SubgridSpreader {
   void spread_few(std::int64_t tile, std::int64_t begin, std::int64_t end, bool locked, Workspace<T>& work) {
     if (locked) locks_->lock(tile, work.locked);
     for (std::int64_t p = begin; p < end; p += kBlockPoints) {
-      e_.look_ahead(p, generator::prefetch_distance(e_.spec.spread), batch_.values, work.blocks[0]);
+      e_.look_ahead(p, generator::prefetch_distance(e_.spec.spread), batch_.values, work.blocks[0].weights.ahead);
       e_.load(p, block_size(p, end), false, work, work.blocks[0]);
       spread_block(e_, work.blocks[0], g_.origin(tile), batch_);
     }
