@@ -1,4 +1,5 @@
-// What makes a window. Each has a file of its name with its formula, and a line in the table of window.cpp.
+// What makes a window. Each has a file with its formula (exp_semicircle.cpp, kaiser_bessel.cpp, pswf.cpp, gaussian.cpp)
+// and a line in the table of window.cpp.
 #pragma once
 
 #include <numbers>

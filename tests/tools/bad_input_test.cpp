@@ -66,13 +66,13 @@ TEST_F(BadInput, EachCommandNamesItAndSaysWhatIsRight) {
   expect_hint({"emit", "{X(1,4,1,4,no-tw)}", "--device", "abacus"}, "'abacus'", "fourtune emit --help");
   expect_hint({"emit", token, "--stage", "curtain"}, "curtain", "fourtune emit --help");
   expect_hint({"run", token, "--seed", "-1"}, "--seed: '-1'", "fourtune run --help");
-  expect_hint({"run", token, "--input", nowhere}, nowhere, "", 2);
+  expect_hint({"run", token, "--values", nowhere}, nowhere, "fourtune run --help");
   expect_hint({"warm"}, "no problem is given", "--problems FILE");
   expect_hint({"warm", token, "--backend", "abacus"}, "'abacus'", "fourtune doctor", 1);
   expect_hint({"calibrate", "--device", "9"}, "device=9", "fourtune calibrate --help");
   expect_hint({"calibrate", "--backend", "abacus"}, "'abacus'", "fourtune doctor", 1);
   expect_hint({"soak", "--seed", "abc"}, "--seed: 'abc'", "fourtune soak --help");
-  expect_hint({"soak", "--repeat", "no token"}, "no token", "fourtune soak --help");
+  expect_hint({"soak", "--repeat", "fourier"}, "'fourier' is not a problem token", "fourtune soak --help");
   expect_hint({"doctor", "extra"}, "extra", "fourtune doctor --help");
   expect_hint({"doctor", "--format", "xml"}, "xml", "fourtune doctor --help");
   expect_hint({"bench", "--problems", nowhere}, nowhere, "fourtune bench --help");
