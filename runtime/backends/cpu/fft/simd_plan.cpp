@@ -1,4 +1,5 @@
-// Plans of fft/simd.h: which radices a length has, and their tables.
+#include "runtime/backends/cpu/fft/simd_plan.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
