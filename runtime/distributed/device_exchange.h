@@ -24,8 +24,8 @@ namespace fourtune::runtime::distributed {
 
 class DeviceExchange {
  public:
-  // nccl: of the same ranks; null unless way is RankExchange::nccl. first_mark: of the streams' marks, of which each slot
-  // takes two; exchanges that are under way at a time have different ones. All arguments outlive this.
+  // nccl: of the same ranks; null unless way is RankExchange::nccl. first_mark: of the streams' marks, of which each
+  // slot takes two; exchanges that are under way at a time have different ones. All arguments outlive this.
   DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory, RankExchange way,
                  const NcclRanks* nccl, int first_mark = 0);
   ~DeviceExchange();

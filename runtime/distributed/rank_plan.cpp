@@ -175,7 +175,7 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
       generator::is_gpu(plan.local.backend)
           ? fmt::format(",exchange={}{}", to_string(plan.exchange), plan.kept == Kept::grid ? ",kept=grid" : "")
       : plan.exchange == RankExchange::shared ? std::string(",exchange=shared")
-                                          : std::string();
+                                              : std::string();
   const std::string grid =
       plan.decomposition == Decomposition::pencils ? fmt::format("pencils(grid={},", to_string(plan.grid)) : "slabs(";
   return fmt::format("ranks={}{}{}{});{}", grid, balance, chunks, exchange, generator::to_text(plan.local, problem));

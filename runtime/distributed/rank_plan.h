@@ -85,9 +85,9 @@ struct RankPlan {
   RankGrid grid;  // slabs and pencils
   Chunks chunks;
   RankExchange exchange = RankExchange::host;  // slabs, and pencils and replicated plans on GPUs
-  Kept kept = Kept::apart;             // of types 1 and 2 with RankExchange::kernels
-  generator::Plan local;               // slabs and pencils: of every rank, except for its number of threads
-  std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
+  Kept kept = Kept::apart;                     // of types 1 and 2 with RankExchange::kernels
+  generator::Plan local;                       // slabs and pencils: of every rank, except for its number of threads
+  std::string replicated;                      // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
 // What a text forces.

@@ -13,7 +13,8 @@ std::int64_t Workspace<T>::bytes() const {
 }
 
 template <class T>
-const std::uint32_t* GridderEngine<T>::records(std::int64_t position, int n, Workspace<T>& work, std::int64_t* index) const {
+const std::uint32_t* GridderEngine<T>::records(std::int64_t position, int n, Workspace<T>& work,
+                                               std::int64_t* index) const {
   const RecordForm& form = points.form();
   switch (points.order()) {
     case PointOrder::permuted: {
@@ -37,13 +38,14 @@ const std::uint32_t* GridderEngine<T>::records(std::int64_t position, int n, Wor
 }
 
 template <class T>
-void GridderEngine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const {
+void GridderEngine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work,
+                            PointBlock<T>& block) const {
   kernels.evaluate(tables, tiling, points.form(), records(position, n, work, block.index), n, in_bins, block.weights);
 }
 
 template <class T>
 void GridderEngine<T>::look_ahead(std::int64_t position, int distance, const std::complex<T>* values,
-                           const void* (&ahead)[kBlockPoints]) const {
+                                  const void* (&ahead)[kBlockPoints]) const {
   position += distance;
   const bool far = distance != 0 && points.order() != PointOrder::raw;  // raw points' values are read in order
   const std::int64_t left = far ? points.size() - position : 0;
