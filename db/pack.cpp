@@ -32,6 +32,12 @@ ForkSafeMutex& mutex() {
   return one;
 }
 
+// Never destroyed: packs may be asked until the program has ended.
+const PackManifest& no_manifest() {
+  static const auto* const none = new PackManifest;
+  return *none;
+}
+
 [[noreturn]] void refuse(StoreFault fault, const std::string& where, const std::string& what) {
   throw StoreError(fault, fmt::format("pack '{}' {}", text::shown(where, 4096), what));
 }
@@ -292,10 +298,9 @@ std::shared_ptr<const Pack> Pack::of_bytes(std::span<const std::byte> bytes, std
 const std::string& Pack::name() const noexcept { return index_ ? index_->name : impl_->manifest.name; }
 const std::string& Pack::version() const noexcept { return index_ ? index_->version : impl_->manifest.version; }
 const PackManifest& Pack::manifest() const noexcept {
-  static const PackManifest& none = *new PackManifest;
   const std::lock_guard lock(mutex());
   const Impl* const impl = opened();
-  return impl ? impl->manifest : none;
+  return impl ? impl->manifest : no_manifest();
 }
 const std::string& Pack::where() const noexcept { return where_; }
 std::size_t Pack::size() const noexcept { return index_ ? index_->plans : count_of(impl_->rows, kPlanCount); }

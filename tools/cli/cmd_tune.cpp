@@ -255,7 +255,7 @@ void tune(TuneArguments arguments) {
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
   const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
   // The emulator's kernels are compiled by this machine's compiler, which takes its time beside other work.
-  if (backend.capabilities().arrays == runtime::Arrays::aligned) options.candidate_timeout *= 4;
+  if (backend.capabilities().arrays == runtime::MemoryKind::aligned) options.candidate_timeout *= 4;
   std::vector<int> devices;
   if (!arguments.devices.empty()) devices = devices_from(arguments.devices, backend);
   if (options.objective == db::Objective::energy)
