@@ -3,7 +3,6 @@
 // (docs/design/packs.md). Without an index, or with one that is not of exactly this file, packs are opened as ever.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -11,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "db/pack_contents.h"
@@ -31,7 +31,10 @@ struct PackIndex {
     std::size_t environment = 0;
     double size = 0;
     std::string kin;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend bool operator==(const Place&, const Place&) = default;
+    friend bool operator<(const Place& a, const Place& b) {
+      return std::tie(a.environment, a.size, a.kin) < std::tie(b.environment, b.size, b.kin);
+    }
   };
   std::string name, version;
   std::size_t plans = 0, kernels = 0;

@@ -273,6 +273,7 @@ class Chooser {
       if (forced_.exchange.value_or(RankExchange::host) != RankExchange::host)
         throw Error(Status::invalid_plan, fmt::format("ranks=pencils: exchange={} is for GPUs; processors take host",
                                                       to_string(*forced_.exchange)));
+      plan.exchange = RankExchange::host;
       return;
     }
     plan.exchange = forced_.exchange.value_or(crew_.means.best());

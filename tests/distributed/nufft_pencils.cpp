@@ -262,7 +262,8 @@ TEST(NufftPencils, WhatTheyCannotBeIsNamedOnEveryRank) {
   const std::string grid = "ranks=pencils(grid=" + std::to_string(ranks) + "x1)";
   expect_refused(token, "ranks=pencils(grid=3x5)", Status::invalid_plan, "grids of " + std::to_string(ranks) + ": 1x");
   expect_refused(token, "ranks=pencils(balance=rows)", Status::invalid_plan, "grid=AxB, balance");
-  expect_refused(token, "ranks=pencils(exchange=host)", Status::invalid_plan, "grid=AxB");
+  expect_refused(token, "ranks=pencils(exchange=shared)", Status::invalid_plan, "slabs alone have arrays");
+  expect_refused(token, "ranks=pencils(exchange=peer)", Status::invalid_plan, "is for GPUs; processors take host");
   expect_refused("nufft:type=1,n=16x16,prec=f64,tol=1e-4", "ranks=pencils", Status::unsupported, "2D");
   // A plan of a rank whose last tile along y is thinner than a window reaches.
   const std::string thin = plan_with_points("nufft:type=1,n=16x20x16,prec=f64,tol=1e-9", forced(grid));
