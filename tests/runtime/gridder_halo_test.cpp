@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/backends/cpu/base/buffer.h"
+#include "runtime/backends/cpu/gridder/layout.h"
 #include "tests/runtime/gridder_reference.h"
 
 namespace fourtune::runtime::cpu {
