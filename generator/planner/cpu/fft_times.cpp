@@ -20,10 +20,10 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 64;                            // lines that are transformed together
 constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
-// Bytes of a line's work areas, and of these and its arrays.
 // What FFTW's real lines of odd length take longer where a convolution is in them: 2.0 to 2.7 times on an AMD EPYC.
 constexpr double kOddRealPrime = 2.1;
 constexpr double kNarrow = 1.1;  // a value in vectors of half as many lanes
+// Bytes of a line's work areas, and of these and its arrays.
 constexpr double kAlongL1 = 24e3, kAlongL2 = 1e6;
 
 // Our lines are whole vectors: their levels wait for arithmetic, their moves for loads.
