@@ -108,9 +108,9 @@ TEST(ShippedPacks, TheH200sPlansRunOnAnH200AsTheyAre) {
     const Problem problem = parse_problem(winner.verdict.problem);
     const Resolution found = resolve(problem, h200, &lookup, "");
     EXPECT_EQ(found.source, Source::verdict) << found.explain;
-    EXPECT_EQ(found.from, "the pack h200 1.0");
+    EXPECT_EQ(found.from, "the pack h200 2.0");
     EXPECT_EQ(generator::to_text(found.plan, problem), winner.verdict.plan);
-    EXPECT_NE(found.explain.find("why: verdict (from the pack h200 1.0: tuned for this problem"), std::string::npos)
+    EXPECT_NE(found.explain.find("why: verdict (from the pack h200 2.0: tuned for this problem"), std::string::npos)
         << found.explain;
   }
 }
@@ -121,7 +121,7 @@ TEST(ShippedPacks, ASizeThatWasTunedServesInOtherForms) {
   const DeviceTraits h200 = *generator::known_device("h200");
   const Resolution other_sign = resolve(parse_problem("fft:type=c2c,n=256x256x256,prec=f32,sign=1"), h200, &lookup, "");
   EXPECT_EQ(other_sign.source, Source::verdict) << other_sign.explain;
-  EXPECT_EQ(other_sign.from, "the pack h200 1.0");
+  EXPECT_EQ(other_sign.from, "the pack h200 2.0");
   for (const char* token :
        {"fft:type=c2c,n=512x512x512,prec=f64,place=in", "fft:type=c2c,n=128x128x128,prec=f64,place=in,sign=1",
         "fft:type=c2c,n=4096x4096,prec=f32,place=in",

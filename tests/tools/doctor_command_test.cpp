@@ -71,7 +71,7 @@ TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
   const std::string packs = FOURTUNE_SOURCE_DIR "/db/packs", bad = file("bad.pack", "not a pack");
   const Finished with_packs = run_program({fourtune_program(), "doctor"}, folder.path(),
                                           {{"FOURTUNE_SHIPPED_PACKS", packs}, {"FOURTUNE_PACKS", bad}});
-  EXPECT_NE(with_packs.out.find("h200 1.0: 35 plans, " + packs + "/h200.pack"), std::string::npos) << with_packs.out;
+  EXPECT_NE(with_packs.out.find("h200 2.0: 285 plans, " + packs + "/h200.pack"), std::string::npos) << with_packs.out;
   EXPECT_NE(with_packs.out.find("it is not used: tuning database '" + bad), std::string::npos) << with_packs.out;
 }
 
