@@ -24,7 +24,7 @@ TEST(Usage, ASampleIsDisturbedWhenAnotherProgramHadItsProcessor) {
 
 // The guesses say that the first four are disturbed: with long samples that is so on quiet machines as well.
 TEST(Usage, OfALongSampleItCountsWhatWasLost) {
-  const auto with = [](Usage usage, std::vector<std::int64_t> waited) {
+  const auto with = [](Usage usage, const std::vector<std::int64_t>& waited) {
     for (const std::int64_t ns : waited) usage.waits.push_back({1 + static_cast<int>(usage.waits.size()), ns});
     return usage.disturbed();
   };
