@@ -6,66 +6,34 @@
 namespace fourtune::test {
 namespace {
 
-template <class In, class Out>
-void compare(const Problem& problem) {
-  for (const bool adjoint : {false, true}) {
-    SCOPED_TRACE(to_token(problem) + (adjoint ? " adjoint" : ""));
-    const auto right = alone<In, Out>(problem, adjoint, forced());
-    const double allowed = 30 * epsilon(problem.precision);
-    for (const char* plan : {"", "ranks=slabs(exchange=host)"}) {
-      const auto result = together<In, Out>(problem, adjoint, forced(plan), MPI_COMM_WORLD);
-      EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0) << plan;
-      EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed) << plan;
-    }
-  }
-}
-
-template <class T>
-void compare_any(const Problem& problem) {
-  switch (problem.fft_type) {
-    case FftType::c2c:
-      compare<std::complex<T>, std::complex<T>>(problem);
-      break;
-    case FftType::r2c:
-      compare<T, std::complex<T>>(problem);
-      break;
-    case FftType::c2r:
-      compare<std::complex<T>, T>(problem);
-      break;
-  }
-}
-
-void compare_any(const std::string& token) {
-  const Problem problem = parse_problem(token);
-  problem.precision == Precision::f32 ? compare_any<float>(problem) : compare_any<double>(problem);
-}
+void compare(const std::string& token) { compare_with_alone(token, {forced(), forced("ranks=slabs(exchange=host)")}); }
 
 TEST(DistributedFft, EveryTypeSignAndPrecision) {
   for (const char* size : {"24x20", "16x18x20"})
     for (const char* type : {"c2c", "r2c", "c2r"})
       for (const char* precision : {"f32", "f64"})
         for (const char* sign : {"-1", "1"})
-          compare_any(std::string("fft:type=") + type + ",n=" + size + ",prec=" + precision + ",sign=" + sign);
+          compare(std::string("fft:type=") + type + ",n=" + size + ",prec=" + precision + ",sign=" + sign);
 }
 
 TEST(DistributedFft, OddAndPrimeAndTinySizes) {
   for (const char* size : {"7x11", "1x9", "9x1", "13x3x17", "5x1x6", "1x4x31", "6x7x1", "33x2x5"})
     for (const char* type : {"c2c", "r2c", "c2r"})
-      compare_any(std::string("fft:type=") + type + ",n=" + size + ",prec=f64");
+      compare(std::string("fft:type=") + type + ",n=" + size + ",prec=f64");
 }
 
 TEST(DistributedFft, Batches) {
   for (const char* type : {"c2c", "r2c", "c2r"}) {
-    compare_any(std::string("fft:type=") + type + ",n=12x14x10,prec=f32,batch=3");
-    compare_any(std::string("fft:type=") + type + ",n=30x16,prec=f64,batch=5");
+    compare(std::string("fft:type=") + type + ",n=12x14x10,prec=f32,batch=3");
+    compare(std::string("fft:type=") + type + ",n=30x16,prec=f64,batch=5");
   }
 }
 
 // Planes that ranks share lie apart (plane_gap of transposition_pieces.h).
 TEST(DistributedFft, PlanesOfManyPages) {
   for (const char* type : {"c2c", "r2c", "c2r"})
-    compare_any(std::string("fft:type=") + type + ",n=126x66x5,prec=f64,batch=2");
-  compare_any("fft:type=c2c,n=64x64x6,prec=f64,sign=1");
+    compare(std::string("fft:type=") + type + ",n=126x66x5,prec=f64,batch=2");
+  compare("fft:type=c2c,n=64x64x6,prec=f64,sign=1");
 }
 
 TEST(DistributedFft, AForcedLibraryPlanRunsOnEveryRank) {

@@ -1,10 +1,14 @@
 // Whole FFTs by one process and by ranks.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -85,6 +89,45 @@ FftResults<In, Out> together(const Problem& problem, bool adjoint, const Options
   for (int i = 0; i < executes; ++i)
     adjoint ? transform.execute_adjoint(one.data(), two.data()) : transform.execute(one.data(), two.data());
   return {gathered(one.values(), in, a, problem.batch, comm), gathered(two.values(), out, b, problem.batch, comm)};
+}
+
+template <class In, class Out>
+void compare_types(const Problem& problem, const std::vector<Options>& ways, std::size_t shift, int executes) {
+  Options one;
+  one.default_databases = false;
+  one.threads = 1;
+  const double allowed = 30 * epsilon(problem.precision);
+  for (const bool adjoint : {false, true}) {
+    const auto right = alone<In, Out>(problem, adjoint, one);
+    for (const Options& way : ways) {
+      SCOPED_TRACE(to_token(problem) + " " + way.plan + (adjoint ? " adjoint" : ""));
+      const auto result = together<In, Out>(problem, adjoint, way, MPI_COMM_WORLD, shift, executes);
+      EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0);
+      EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed);
+    }
+  }
+}
+
+template <class T>
+void compare_precision(const Problem& problem, const std::vector<Options>& ways, std::size_t shift, int executes) {
+  using Complex = std::complex<T>;
+  switch (problem.fft_type) {
+    case FftType::c2c:
+      return compare_types<Complex, Complex>(problem, ways, shift, executes);
+    case FftType::r2c:
+      return compare_types<T, Complex>(problem, ways, shift, executes);
+    case FftType::c2r:
+      return compare_types<Complex, T>(problem, ways, shift, executes);
+  }
+}
+
+// Expects of each way that the ranks write what one process does, in both directions, and leave their input as it was.
+// shift, executes: as for `together`.
+inline void compare_with_alone(const std::string& token, const std::vector<Options>& ways, std::size_t shift = 16,
+                               int executes = 1) {
+  const Problem problem = parse_problem(token);
+  problem.precision == Precision::f32 ? compare_precision<float>(problem, ways, shift, executes)
+                                      : compare_precision<double>(problem, ways, shift, executes);
 }
 
 }  // namespace fourtune::test

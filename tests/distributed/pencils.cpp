@@ -22,38 +22,6 @@ Options pencils(const std::string& arguments, bool deterministic = false, int th
   return options;
 }
 
-template <class In, class Out>
-void compare(const Problem& problem, const Options& options) {
-  Options one;
-  one.default_databases = false;
-  one.threads = 1;
-  const double allowed = 30 * epsilon(problem.precision);
-  for (const bool adjoint : {false, true}) {
-    SCOPED_TRACE(to_token(problem) + " " + options.plan + (adjoint ? " adjoint" : ""));
-    const auto right = alone<In, Out>(problem, adjoint, one);
-    const auto result = together<In, Out>(problem, adjoint, options, MPI_COMM_WORLD);
-    EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0);
-    EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed);
-  }
-}
-
-template <class T>
-void compare_real(const Problem& problem, const Options& options) {
-  using Complex = std::complex<T>;
-  switch (problem.fft_type) {
-    case FftType::c2c:
-      return compare<Complex, Complex>(problem, options);
-    case FftType::r2c:
-      return compare<T, Complex>(problem, options);
-    case FftType::c2r:
-      return compare<Complex, T>(problem, options);
-  }
-}
-void compare_any(const std::string& token, const Options& options) {
-  const Problem problem = parse_problem(token);
-  problem.precision == Precision::f32 ? compare_real<float>(problem, options) : compare_real<double>(problem, options);
-}
-
 // One grid after the other, so that each has some of the problems.
 class GridsInTurn {
  public:
@@ -69,7 +37,7 @@ TEST(DistributedPencils, EveryTypeSignAndPrecision) {
   for (const char* rest :
        {",prec=f32,sign=-1", ",prec=f32,batch=3,sign=1", ",prec=f64,batch=2,sign=-1", ",prec=f64,sign=1"})
     for (const char* type : {"c2c", "r2c", "c2r"})
-      compare_any(std::string("fft:type=") + type + ",n=12x10x9" + rest, pencils(grid.next()));
+      compare_with_alone(std::string("fft:type=") + type + ",n=12x10x9" + rest, {pencils(grid.next())});
 }
 
 // Rows, planes or columns for some of the ranks only, and lengths of one.
@@ -77,7 +45,7 @@ TEST(DistributedPencils, OddAndPrimeAndTinySizes) {
   GridsInTurn grid;
   for (const char* size : {"7x11x5", "1x9x4", "2x1x3", "3x2x1", "31x3x13", "1x1x6"})
     for (const char* type : {"c2c", "r2c", "c2r"})
-      compare_any(std::string("fft:type=") + type + ",n=" + size + ",prec=f64", pencils(grid.next()));
+      compare_with_alone(std::string("fft:type=") + type + ",n=" + size + ",prec=f64", {pencils(grid.next())});
 }
 
 // What a draw may combine: sizes, types, grids, chunks and threads.
@@ -94,7 +62,7 @@ TEST(DistributedPencils, DrawnProblems) {
     const std::string chunks = "chunks=" + std::to_string(1 + below(6)) + ",cut=" + kCuts[below(3)];
     const Grid& grid = all[below(static_cast<unsigned>(all.size()))];
     const int threads = 1 + static_cast<int>(below(2));
-    compare_any(token, pencils(grid_of(grid) + "," + chunks, false, threads));
+    compare_with_alone(token, {pencils(grid_of(grid) + "," + chunks, false, threads)});
   }
 }
 

@@ -65,7 +65,7 @@ std::vector<Plan> plans_of(const Problem& problem, const DeviceTraits& device) {
 
 unsigned product(const Extent3& extent) { return extent[0] * extent[1] * extent[2]; }
 
-void expect_fits(const GpuProgram& program, const DeviceTraits& device) {
+void expect_within(const GpuProgram& program, const DeviceTraits& device) {
   ASSERT_FALSE(program.kernels.empty());
   for (const KernelSource& kernel : program.kernels) {
     EXPECT_LE(static_cast<std::int64_t>(kernel.shared_bytes), device.shared_per_block) << kernel.entry;
@@ -103,9 +103,9 @@ TEST(InventedDevices, HaveCandidatesWhoseKernelsFitThem) {
       for (const Plan& plan : plans) {
         SCOPED_TRACE(std::string(numbers.name) + ": " + to_text(plan, problem));
         if (problem.kind == Kind::fft)
-          expect_fits(*gpu_fft_program(problem, plan, device), device);
+          expect_within(*gpu_fft_program(problem, plan, device), device);
         else
-          expect_fits(nufft_program(plan, problem, device), device);
+          expect_within(nufft_program(plan, problem, device), device);
       }
     }
   }

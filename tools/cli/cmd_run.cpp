@@ -125,7 +125,7 @@ Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArra
   }
   // Runs before the runs that count, because it restores the input, which in place is also the output.
   if (!on_host) look_inside(arguments, transform, backend, arrays, outcome);
-  const tuner::Probe probe = takes_host_arrays(backend) ? tuner::usage_now : tuner::usage_ignored;
+  const tuner::Probe probe = takes_host_arrays(backend) ? tuner::usage_probe() : tuner::usage_ignored;
   std::vector<double> disturbed;
   // The first warms up. Disturbed ones are repeated, as many as were asked for.
   for (int i = 0; i <= arguments.repeat + std::min<int>(arguments.repeat, static_cast<int>(disturbed.size())); ++i) {

@@ -78,7 +78,7 @@ CalibrateResult calibrate(const runtime::Backend& backend, int device, const Cal
   CalibrateResult result =
       gpu ? measure_rates(gpu_tests(dynamic_cast<const runtime::gpu::ProgramBackend&>(*own), device), options,
                           wall_clock(), usage_ignored)
-          : measure_rates(processor_tests(traits), options, wall_clock(), usage_now);
+          : measure_rates(processor_tests(traits), options, wall_clock(), usage_probe());
   result.slowed = is_slowed(backend, device);
   traits.rates = result.calibration.traits.rates;
   result.calibration.traits = traits;

@@ -99,7 +99,7 @@ std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& opt
 }
 
 Probe probe_of(const Workload& work, const BenchmarkOptions& options) {
-  return work.timed || options.cpu_time ? usage_ignored : usage_now;
+  return work.timed || options.cpu_time ? usage_ignored : usage_probe();
 }
 
 int loops_for(std::int64_t ns, const BenchmarkOptions& options) {

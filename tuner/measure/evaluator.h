@@ -70,7 +70,8 @@ struct FinalsResult {
   db::RunStatus status = db::RunStatus::ok;
   std::string message;
   int culprit = -1;  // the plan that was running when the finals failed; -1: unknown
-  // [plan][round], nanoseconds of one execute. A round in which any plan's sample was disturbed (usage.h) is not here.
+  // [plan][round], nanoseconds of one execute. A round in which a plan has only disturbed samples (usage.h) is not
+  // here.
   std::vector<std::vector<std::int64_t>> samples_ns;
   BusyCount busy;                                    // of all samples, those of rounds that are not here too
   std::vector<std::vector<db::StageNs>> stages;      // [plan]

@@ -11,7 +11,8 @@ namespace fourtune::tuner {
 
 // Times every plan once per round, each time in a new random order, and stores the samples in `result`. Its culprit is
 // the plan that is running, and the last one when all have ended well. loops: executes per sample, one entry per plan.
-// A round is kept when none of its samples was disturbed; others are repeated for as long again as the request says.
+// A disturbed sample is taken again at once, a few times. A round that then has all samples is kept; others are
+// repeated for as long again as the request says.
 // slowed: whether the device holds its clocks down just now (device_sensors.h); a few such rounds are repeated, too.
 void measure_rounds(const FinalsRequest& request, const BenchmarkOptions& options, const std::vector<Workload>& works,
                     const std::vector<int>& loops, const Probe& probe, const std::function<bool()>& slowed,

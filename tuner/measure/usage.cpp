@@ -1,10 +1,17 @@
 #include "tuner/measure/usage.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 namespace fourtune::tuner {
 namespace {
@@ -14,6 +21,8 @@ namespace {
 constexpr double kMostLost = 0.05;
 // What an involuntary switch costs at least where another program computes: the shortest slice of Linux's scheduler.
 constexpr std::int64_t kSliceNs = 750'000;
+// Samples from here on are asked what they waited.
+constexpr std::int64_t kLongNs = 2'000'000;
 
 std::int64_t nanoseconds(clockid_t clock) {
   timespec now{};
@@ -27,17 +36,70 @@ std::int64_t involuntary_switches(int who) {
   return usage.ru_nivcsw;
 }
 
+// From the times computed and waited, in nanoseconds, and the number of turns that a thread's schedstat has.
+std::vector<ThreadWait> waits_now() {
+  std::vector<ThreadWait> waits;
+  DIR* const tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return waits;
+  while (const dirent* entry = readdir(tasks)) {
+    const int thread = std::atoi(entry->d_name);
+    if (thread <= 0) continue;
+    const std::string path = fmt::format("{}/schedstat", entry->d_name);
+    const int file = openat(dirfd(tasks), path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    char text[96] = {};
+    const ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    std::int64_t computed = 0, waited = 0;
+    if (length > 0 && std::sscanf(text, "%" SCNd64 " %" SCNd64, &computed, &waited) == 2)
+      waits.push_back({thread, waited});
+  }
+  closedir(tasks);
+  std::sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.thread < b.thread; });
+  return waits;
+}
+
 }  // namespace
+
+Usage operator-(const Usage& a, const Usage& b) {
+  Usage used{a.wall_ns - b.wall_ns,
+             a.cpu_ns - b.cpu_ns,
+             a.own_switches - b.own_switches,
+             a.team_switches - b.team_switches,
+             {}};
+  if (a.waits.empty() || b.waits.empty()) return used;
+  used.waits = a.waits;
+  auto before = b.waits.begin();
+  for (ThreadWait& wait : used.waits) {
+    while (before != b.waits.end() && before->thread < wait.thread) ++before;
+    if (before != b.waits.end() && before->thread == wait.thread) wait.ns -= before->ns;
+  }
+  return used;
+}
 
 bool Usage::disturbed() const {
   const double allowed = kMostLost * static_cast<double>(wall_ns);
-  if (own_switches > 0 && static_cast<double>(wall_ns - cpu_ns) > allowed) return true;
-  return static_cast<double>((team_switches - own_switches) * kSliceNs) > allowed;
+  const bool own = own_switches > 0 && static_cast<double>(wall_ns - cpu_ns) > allowed;
+  const bool others = static_cast<double>((team_switches - own_switches) * kSliceNs) > allowed;
+  if (!own && !others) return false;
+  // A team is as late as its latest thread.
+  return waits.empty() || std::any_of(waits.begin(), waits.end(),
+                                      [&](const ThreadWait& wait) { return static_cast<double>(wait.ns) > allowed; });
 }
 
-Usage usage_now() {
-  return {nanoseconds(CLOCK_MONOTONIC), nanoseconds(CLOCK_THREAD_CPUTIME_ID), involuntary_switches(RUSAGE_THREAD),
-          involuntary_switches(RUSAGE_SELF)};
+Probe usage_probe() {
+  return [last = std::int64_t{0}, was_long = false]() mutable {
+    Usage usage{nanoseconds(CLOCK_MONOTONIC),
+                nanoseconds(CLOCK_THREAD_CPUTIME_ID),
+                involuntary_switches(RUSAGE_THREAD),
+                involuntary_switches(RUSAGE_SELF),
+                {}};
+    const bool is_long = last != 0 && usage.wall_ns - last >= kLongNs;
+    if (is_long || was_long) usage.waits = waits_now();
+    was_long = is_long;
+    last = usage.wall_ns;
+    return usage;
+  };
 }
 
 Usage usage_ignored() { return {}; }

@@ -40,37 +40,9 @@ class InTurn {
   std::size_t turn_ = 0, grid_ = 0;
 };
 
-template <class In, class Out>
-void compare(const Problem& problem, const Options& options, std::size_t shift) {
-  Options one;
-  one.default_databases = false;
-  one.threads = 1;
-  const double allowed = 30 * epsilon(problem.precision);
-  for (const bool adjoint : {false, true}) {
-    SCOPED_TRACE(to_token(problem) + " " + options.plan + (adjoint ? " adjoint" : ""));
-    const auto right = alone<In, Out>(problem, adjoint, one);
-    const auto result = together<In, Out>(problem, adjoint, options, MPI_COMM_WORLD, shift, 2);
-    EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0);
-    EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed);
-  }
-}
-
-template <class T>
-void compare_real(const Problem& problem, const Options& options, std::size_t shift) {
-  using Complex = std::complex<T>;
-  switch (problem.fft_type) {
-    case FftType::c2c:
-      return compare<Complex, Complex>(problem, options, shift);
-    case FftType::r2c:
-      return compare<T, Complex>(problem, options, shift);
-    case FftType::c2r:
-      return compare<Complex, T>(problem, options, shift);
-  }
-}
-void compare_any(const std::string& token, const Options& options, std::size_t shift = kInPlace) {
-  const Problem problem = parse_problem(token);
-  problem.precision == Precision::f32 ? compare_real<float>(problem, options, shift)
-                                      : compare_real<double>(problem, options, shift);
+// The second execute finds what the first one left.
+void compare(const std::string& token, const Options& options, std::size_t shift = kInPlace) {
+  compare_with_alone(token, {options}, shift, 2);
 }
 
 TEST(DistributedGpuPencils, EveryTypeSignPrecisionAndExchange) {
@@ -79,8 +51,8 @@ TEST(DistributedGpuPencils, EveryTypeSignPrecisionAndExchange) {
     for (const char* type : {"c2c", "r2c", "c2r"})
       for (int turn = 0; turn < 2; ++turn) {
         const std::string grid = next.grid();
-        compare_any(std::string("fft:type=") + type + ",n=8x10x6" + rest, pencils(grid + next.exchange()),
-                    turn == 0 ? kInPlace : kOnHost);
+        compare(std::string("fft:type=") + type + ",n=8x10x6" + rest, pencils(grid + next.exchange()),
+                turn == 0 ? kInPlace : kOnHost);
       }
 }
 
@@ -91,7 +63,7 @@ TEST(DistributedGpuPencils, OddAndPrimeAndTinySizes) {
        {"fft:type=c2c,n=7x11x5,prec=f64", "fft:type=r2c,n=1x9x4,prec=f64", "fft:type=c2r,n=2x1x3,prec=f64",
         "fft:type=c2c,n=3x2x1,prec=f64", "fft:type=c2c,n=4x67x3,prec=f64", "fft:type=r2c,n=67x3x4,prec=f64"}) {
     const std::string grid = next.grid();
-    compare_any(token, pencils(grid + next.exchange()));
+    compare(token, pencils(grid + next.exchange()));
   }
 }
 
@@ -108,7 +80,7 @@ TEST(DistributedGpuPencils, DrawnSizesChunksAndBatches) {
     token += std::string(",prec=") + (below(2) == 0 ? "f32" : "f64") + ",batch=" + std::to_string(1 + below(3));
     const std::string chunks = ",chunks=" + std::to_string(1 + below(4)) + ",cut=" + kCuts[below(3)];
     const std::string grid = next.grid();
-    compare_any(token, pencils(grid + chunks + next.exchange()));
+    compare(token, pencils(grid + chunks + next.exchange()));
   }
 }
 

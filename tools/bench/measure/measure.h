@@ -76,9 +76,9 @@ struct MeasureOptions {
   double max_seconds = 60;  // for timed calls; a problem that cannot have min_rounds rounds in this time is skipped
   double max_memory = 0;    // bytes for data and all contenders; 0: no limit
   std::uint64_t seed = 1;
-  bool cpu_time = false;                     // measure CPU time of this thread; only for contenders with one thread
-  tuner::Clock clock = tuner::wall_clock();  // of the host; tests pass another clock and probe
-  tuner::Probe probe = tuner::usage_now;     // sees disturbed samples of transforms on the host
+  bool cpu_time = false;                      // measure CPU time of this thread; only for contenders with one thread
+  tuner::Clock clock = tuner::wall_clock();   // of the host; tests pass another clock and probe
+  tuner::Probe probe = tuner::usage_probe();  // sees disturbed samples of transforms on the host
   std::function<void()> wait_idle = [] { until_idle(); };  // called on the host before the calls of each sample
 };
 
