@@ -47,7 +47,7 @@ constexpr double kRawBatchPoint = 0.5;  // values are read and written in order
 constexpr double kRawCaches = 2, kRawNearBytes = 40e3;
 constexpr double kLineBatchPoint = 6, kSortLinePoint = 8;
 constexpr double kSharedByte = 0.135;  // of a second-level cache, which another thread wrote: 20 batches, two threads
-constexpr double kAtomicCell = 20;  // compare-and-swap per real number
+constexpr double kAtomicCell = 20;     // compare-and-swap per real number
 
 struct Counts {
   double rows = 1, lines = 1, cells = 1;
@@ -168,7 +168,8 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   // other, twice where they write it; but with private tiles in 3D, one grid at a time is as fast.
   const int threads = plan.cpu().threads;
   const bool shared = plan.chunk < std::min<std::int64_t>(threads, problem.batch) && !(copied && problem.dim == 3);
-  const double near = shared ? std::min(grid_bytes, static_cast<double>(std::max<std::int64_t>(processor.l2_bytes, 1 << 18))) : 0;
+  const double near =
+      shared ? std::min(grid_bytes, static_cast<double>(std::max<std::int64_t>(processor.l2_bytes, 1 << 18))) : 0;
   return all + (spreads ? 2 : 1) * kSharedByte * slow.far * near * threads +
          counts.cells / lanes(problem) *
              line_price(counts.cells, problem, processor, {kCellLine, kThirdCellLine, kFarCellLine});
