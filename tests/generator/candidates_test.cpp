@@ -222,17 +222,30 @@ TEST(Candidates, SmallLinesOfABatchGoTogether) {
   EXPECT_EQ(default_plan(parse_problem("nufft:type=1,n=4096,m=7896,prec=f64,tol=3.4e-11,batch=4"), laptop(2)).chunk, 4);
 }
 
-// More transforms than threads together, as long as their grids stay a small part of the last-level cache.
-TEST(Candidates, ChunksFollowTheCaches) {
+// More transforms than threads together, as long as their grids stay a small part of the last-level cache and little
+// memory; more of them where the sort of many points takes as much anyway.
+TEST(Candidates, ChunksFollowTheCachesAndMemory) {
   const auto chunk = [](const char* token, std::int64_t l3_bytes) {
     DeviceTraits traits = laptop(2);
     traits.l3_bytes = l3_bytes;
     return default_plan(parse_problem(token), traits).chunk;
   };
-  const char* const plane = "nufft:type=2,n=160x160,m=8875,prec=f32,tol=1.9e-3,batch=16";  // 0.3 MB a grid
-  EXPECT_GT(chunk(plane, 32 << 20), 4);
-  EXPECT_LE(chunk(plane, 8 << 20), 2);
+  const char* const small = "nufft:type=2,n=80x80,m=2219,prec=f32,tol=1.9e-3,batch=16";  // 0.1 MB a grid
+  EXPECT_GT(chunk(small, 32 << 20), 8);
+  EXPECT_LE(chunk(small, 8 << 20), 8);
+  EXPECT_EQ(chunk("nufft:type=2,n=160x160,m=8875,prec=f32,tol=1.9e-3,batch=16", 32 << 20), 4) << "0.3 MB a grid";
+  EXPECT_GE(chunk("nufft:type=2,n=160x160,m=887500,prec=f32,tol=1.9e-3,batch=16", 32 << 20), 8);
   EXPECT_LE(chunk("nufft:type=1,n=21x135x16,m=1963,prec=f32,tol=7.3e-5,batch=8", 32 << 20), 2) << "1.3 MB a grid";
+}
+
+// In space, threads that share one transform with private tiles are as fast as with a transform each, and take half of
+// the memory; with few points they would pass small grids from one to the other.
+TEST(Candidates, LargeGridsInSpaceGoOneByOne) {
+  const auto chunk = [](const char* token) { return default_plan(parse_problem(token), laptop(2)).chunk; };
+  EXPECT_EQ(chunk("nufft:type=1,n=64x64x64,m=300000,prec=f64,tol=1e-6,batch=4"), 1);
+  EXPECT_EQ(chunk("nufft:type=2,n=64x64x64,m=300000,prec=f64,tol=1e-6,batch=4"), 1);
+  EXPECT_EQ(chunk("nufft:type=1,n=16x16x16,m=381,prec=f64,tol=2.7e-8,batch=2"), 2);
+  EXPECT_EQ(chunk("nufft:type=2,n=49152,m=6674,prec=f32,tol=2e-5,batch=2"), 2);
 }
 
 // A private tile of 64x64 cells with its x-bins is larger than a first-level cache of 32 KiB.

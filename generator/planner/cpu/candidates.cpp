@@ -309,20 +309,25 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   return std::move(builder).finish();
 }
 
+// Together their grids may take as much as this and 4 bytes a point, as any sort of the points does. Larger chunks are
+// 1.1 to 1.3 times as fast where windows cost much beside few cells, and most of a transform's memory
+// (docs/design/cpu-choices.md).
+constexpr double kChunkBytes = 1.5e6, kChunkPoint = 4;
+
 // Whether an untuned plan may process more transforms together than there are threads. Their windows in a tile must fit
-// the second-level cache. Together their grids may take twice the second-level caches of all threads, as far as that is
-// a small part of the last-level cache: on an AMD EPYC, 2 threads with 1 MiB each and 32 MiB together, larger chunks
-// take 0.8 to 0.95 of the time up to 4 MB, and up to 2.5 times as long beyond 8 MB.
+// the second-level cache, and their grids twice the second-level caches of all threads, as far as that is a small part
+// of the last-level cache.
 bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const double value = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
   double tile = value, grid = value;
   for (int d = 0; d < problem.dim; ++d) {
     tile *= plan.cpu().sort.tile[d] + plan.window.width;
-    grid *= static_cast<double>(plan.window.fine[d]);
+    grid *= static_cast<double>(plan.window.fine[d] + plan.window.width);
   }
   const auto cache = static_cast<double>(traits.l2_bytes);
   const double all = std::min(2 * cache * std::max(1, plan.cpu().threads), static_cast<double>(traits.l3_bytes) / 8);
-  return tile <= cache && grid <= std::max(cache, all);
+  const double memory = kChunkBytes + kChunkPoint * static_cast<double>(problem.m.value_or(0));
+  return tile <= cache && grid <= std::min(memory, std::max(cache, all));
 }
 
 // Whether FFTW's estimate may run untuned: in a build that links it, on the dense arrays whose times the model knows.
@@ -357,6 +362,12 @@ Plan fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::s
   return best;
 }
 
+// For plans with large memory use, halving the memory is worth a sixth of the time, for smaller ones an eighth.
+double memory_price(double bytes) {
+  constexpr double kLittle = 1.5e6, kMuch = 32e6;
+  return std::pow(std::clamp(bytes, kLittle, kMuch), 0.2) * std::pow(std::max(bytes, kMuch), 0.25);
+}
+
 Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
   if (why) *why = "the cost model's choice";
   Plan best;
@@ -377,13 +388,12 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
   for_each(sizes, [&](const std::vector<int>& at) {
     Plan plan;
     if (!any || !make_plan(plan, at, axes)) return;
-    if (at[kChunk] > 0 && !is_light_chunk(plan, problem, traits)) return;
-    // The model cannot distinguish similar plans. For plans with large memory use, halving the memory is worth a sixth
-    // of the time.
+    if (plan.chunk > plan.cpu().threads && !is_light_chunk(plan, problem, traits)) return;
+    // The model cannot distinguish similar plans.
     const Cost parts = cpu_estimate(plan, problem, traits);
     const double other_tile = !type3 && at[kTile] > 0 ? kOtherTile : 1;
     const double sort = problem.dim == 1 && !type3 ? kSortShare * parts.set_points : 0;
-    const double cost = (parts.execute + sort) * std::pow(std::max(parts.bytes, 32e6), 0.25) * other_tile;
+    const double cost = (parts.execute + sort) * memory_price(parts.bytes) * other_tile;
     if (cost < least) least = cost, best = plan;
   });
   if (least == INFINITY)

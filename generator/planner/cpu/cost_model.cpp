@@ -46,7 +46,8 @@ constexpr double kCopyPoint = 1, kLocatePoint = 3, kRawSpread = 2.7, kRawSpreadL
 constexpr double kRawBatchPoint = 0.5;  // values are read and written in order
 constexpr double kRawCaches = 2, kRawNearBytes = 40e3;
 constexpr double kLineBatchPoint = 6, kSortLinePoint = 8;
-constexpr double kAtomicCell = 20;  // compare-and-swap per real number
+constexpr double kSharedByte = 0.135;  // of a second-level cache, which another thread wrote: 20 batches, two threads
+constexpr double kAtomicCell = 20;     // compare-and-swap per real number
 
 struct Counts {
   double rows = 1, lines = 1, cells = 1;
@@ -161,9 +162,17 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
       problem.dim == 2 && tile_bytes(plan, problem) > 1.1 * static_cast<double>(processor.l1_bytes);
   const double in_tile =
       evaluate + counts.rows * counts.lines * row_line * slow.near * (out_of_first ? kOutOfFirst : 1);
-  const double all = tiled ? std::min(points * in_tile + copies, points * direct) : points * direct;
-  return all + counts.cells / lanes(problem) *
-                   line_price(counts.cells, problem, processor, {kCellLine, kThirdCellLine, kFarCellLine});
+  const bool copied = tiled && points * in_tile + copies < points * direct;
+  const double all = copied ? points * in_tile + copies : points * direct;
+  // Threads that share each transform of a batch, instead of taking one each, take what is near of its grid from each
+  // other, twice where they write it; but with private tiles in 3D, one grid at a time is as fast.
+  const int threads = plan.cpu().threads;
+  const bool shared = plan.chunk < std::min<std::int64_t>(threads, problem.batch) && !(copied && problem.dim == 3);
+  const double near =
+      shared ? std::min(grid_bytes, static_cast<double>(std::max<std::int64_t>(processor.l2_bytes, 1 << 18))) : 0;
+  return all + (spreads ? 2 : 1) * kSharedByte * slow.far * near * threads +
+         counts.cells / lanes(problem) *
+             line_price(counts.cells, problem, processor, {kCellLine, kThirdCellLine, kFarCellLine});
 }
 
 // Passes of a pruned FFT: along each dimension, only the lines that are neither zero nor unwanted. One length for each
