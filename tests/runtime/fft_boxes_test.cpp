@@ -156,6 +156,57 @@ TEST(FftBoxes, LongLinesWithALargePrimeMatchTheDirectSum) {
               plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
 }
 
+template <class T>
+void expect_bits_of_any_threads(const std::string& token, std::mt19937_64& random) {
+  const Problem p = problem_of(token);
+  const auto values = random_array<T>(random, 2 * volume(input_side(p).sizes) * p.batch);
+  std::vector<LongComplex> array;
+  for (std::size_t i = 0; i < values.size(); i += 2) array.emplace_back(values[i], values[i + 1]);
+  const auto one = result<T>(p, array, 1);
+  for (const int threads : {2, 3}) EXPECT_TRUE(result<T>(p, array, threads) == one) << token << " on " << threads;
+}
+
+// 4099 is convolved as a whole: threads share the only transform, or take whole ones of several.
+TEST(FftBoxes, ThreadsThatTakeWholeConvolutionsMatchTheDirectSumAndChangeNoBit) {
+  std::mt19937_64 random(4099);
+  for (const char* rest : {"batch=2", "batch=2,place=in", "batch=7,sign=1"})
+    for (const int threads : {2, 3}) {
+      check(problem_of(fmt::format("type=c2c,n=4099,prec=f32,{}", rest)),
+            plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
+      check(problem_of(fmt::format("type=c2c,n=4099,prec=f64,{}", rest)),
+            plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
+    }
+  expect_bits_of_any_threads<float>("type=c2c,n=4099,prec=f32,batch=7", random);
+  expect_bits_of_any_threads<double>("type=c2c,n=4099,prec=f64,batch=4", random);
+}
+
+// Columns at powers of two of each other go through an array of their own between the steps, of one chunk of transforms
+// for each thread or of all of them; chunks end unevenly, and the last block of columns is narrower than others.
+TEST(FftBoxes, ColumnsAtPowersOfTwoMatchTheDirectSumAndChangeNoBit) {
+  std::mt19937_64 random(128);
+  for (const char* sizes : {"128x20", "256x18", "64x36", "320x24", "128x3x8", "16x16x17"})
+    for (const char* type : {"c2c", "r2c", "c2r"})
+      for (const char* prec : {"f32", "f64"}) {
+        for (const char* tail : {"", ",place=in", ",batch=5,sign=1", ",batch=9,place=in"})
+          check(problem_of(fmt::format("type={},n={},prec={}{}", type, sizes, prec, tail)),
+                plan_of(FftFamily::rows, Rigor::estimate, 1 + static_cast<int>(random() % 3), 64), random);
+        const auto token = [&](int batch) {
+          return fmt::format("type={},n={},prec={},batch={}", type, sizes, prec, batch);
+        };
+        for (const int batch : {1, 7})
+          prec[1] == '3' ? expect_bits_of_any_threads<float>(token(batch), random)
+                         : expect_bits_of_any_threads<double>(token(batch), random);
+      }
+  for (const char* sizes : {"254x20", "126x40"}) {  // half spectra of 128 and 64 positions
+    for (const char* type : {"r2c", "c2r"})
+      for (const char* tail : {"", ",place=in", ",batch=5"})
+        for (const int threads : {1, 2})
+          check(problem_of(fmt::format("type={},n={},prec=f64{}", type, sizes, tail)),
+                plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
+    expect_bits_of_any_threads<double>(fmt::format("type=r2c,n={},prec=f64,batch=3", sizes), random);
+  }
+}
+
 // Vectors of half as many lanes, where threads would have unequal parts of wide ones, and lines that fill few lanes.
 TEST(FftBoxes, ThreadsWithFewVectorsMatchTheDirectSum) {
   std::mt19937_64 random(8);
@@ -165,16 +216,6 @@ TEST(FftBoxes, ThreadsWithFewVectorsMatchTheDirectSum) {
         for (const int threads : {1, 2, 3})
           check(problem_of(fmt::format("type={},{},prec={}", type, sizes, prec)),
                 plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
-}
-
-template <class T>
-void expect_bits_of_any_threads(const std::string& token, std::mt19937_64& random) {
-  const Problem p = problem_of(token);
-  const auto values = random_array<T>(random, 2 * volume(input_side(p).sizes) * p.batch);
-  std::vector<LongComplex> array;
-  for (std::size_t i = 0; i < values.size(); i += 2) array.emplace_back(values[i], values[i + 1]);
-  const auto one = result<T>(p, array, 1);
-  for (const int threads : {2, 3}) EXPECT_TRUE(result<T>(p, array, threads) == one) << token << " on " << threads;
 }
 
 // Which dimensions are taken together, and in which vectors, depends on the threads. Of f64 there are dimensions so

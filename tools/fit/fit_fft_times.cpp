@@ -1,11 +1,16 @@
 // Measures uniform transforms on this processor and fits the prices of generator/planner/cpu/fft_times.h to them.
 //
 //   fit_fft_times measure [SECONDS [THREADS]] < problems.txt > measured.tsv
+//   fit_fft_times compare [SECONDS] < problems.txt > compared.tsv
 //   fit_fft_times fit f32|f64 [PROCESSOR] < measured.tsv
+//   fit_fft_times judge f32|f64 [PROCESSOR] < measured.tsv
 //
 // measure: one token per line; of each the least time of our families and of FFTW's estimate, on THREADS (by default on
 // one and on two), in microseconds, in turns of SECONDS (0.012) each. Nothing else should run. `fourtune soak --list
 // --fft` draws tokens.
+// judge: what the choice by the built-in prices loses, the worst first: the fastest plan, its time, the chosen one and
+// its time, and what the model says of both.
+// compare: as measure, and a last column with the time of FFTW planned with MEASURE.
 // fit: begins with the prices of a PROCESSOR by that name, else with those of a Xeon; half of the problems are fitted,
 // the other half judges. A time of 0 was not measured. Prints the prices as initialisers.
 #include <fmt/format.h>
@@ -38,7 +43,9 @@ constexpr std::array<const char*, 6> kPlans{"cpu;threads=1;fft=rows(rigor=measur
                                             "cpu;threads=2;fft=rows(rigor=measure,block=64)",
                                             "cpu;threads=2;fft=fftw(rigor=estimate)",
                                             "cpu;threads=2;fft=along"};
+constexpr const char* kPeer = "cpu;threads=2;fft=fftw(rigor=measure)";
 using Times = std::array<double, kPlans.size()>;
+using TimesAndPeer = std::array<double, kPlans.size() + 1>;
 
 // ---- measure
 double seconds_now() {
@@ -48,8 +55,8 @@ double seconds_now() {
 bool is_along(std::size_t plan) { return plan % 3 == 2; }
 int threads_of(std::size_t plan) { return plan < 3 ? 1 : 2; }
 
-// threads: of the plans that run; 0: all.
-Times measured(const std::string& token, double share, int threads) {
+// threads: of the plans that run; 0: all. The peer's time is last, 0 without it.
+TimesAndPeer measured(const std::string& token, double share, int threads, bool with_peer) {
   const Problem problem = parse_problem(token);
   std::size_t values = static_cast<std::size_t>(problem.batch);
   for (int d = 0; d < problem.dim; ++d)
@@ -60,8 +67,8 @@ Times measured(const std::string& token, double share, int threads) {
     std::unique_ptr<Transform> transform;
     int repeats = 1;
   };
-  std::array<Contender, kPlans.size()> contenders;
-  Times best;
+  std::array<Contender, kPlans.size() + 1> contenders;
+  TimesAndPeer best;
   best.fill(0);
   const auto sample = [&](Contender& one) {
     const double start = seconds_now();
@@ -69,11 +76,14 @@ Times measured(const std::string& token, double share, int threads) {
     return (seconds_now() - start) / one.repeats;
   };
   std::vector<std::size_t> runs;
-  for (std::size_t i = 0; i < kPlans.size(); ++i) {
-    if ((threads > 0 && threads_of(i) != threads) || (is_along(i) && generator::along_length(problem) == 0)) continue;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    const bool peer = i == kPlans.size();
+    if (peer ? !with_peer
+             : (threads > 0 && threads_of(i) != threads) || (is_along(i) && generator::along_length(problem) == 0))
+      continue;
     runs.push_back(i), best[i] = INFINITY;
     Options options;
-    options.default_databases = false, options.plan = kPlans[i];
+    options.default_databases = false, options.plan = peer ? kPeer : kPlans[i];
     contenders[i].transform = std::make_unique<Transform>(token, options);
     sample(contenders[i]);
     contenders[i].repeats = std::max(1, static_cast<int>(20e-6 / std::max(1e-8, sample(contenders[i]))));
@@ -85,11 +95,12 @@ Times measured(const std::string& token, double share, int threads) {
   return best;
 }
 
-void measure(double share, int threads) {
+void measure(double share, int threads, bool with_peer) {
   for (std::string line; std::getline(std::cin, line);) {
-    const Times times = measured(line, share, threads);
+    const TimesAndPeer times = measured(line, share, threads, with_peer);
     std::cout << line;
-    for (const double seconds : times) std::cout << fmt::format("\t{:.4g}", 1e6 * seconds);
+    for (std::size_t i = 0; i < kPlans.size() + (with_peer ? 1 : 0); ++i)
+      std::cout << fmt::format("\t{:.4g}", 1e6 * times[i]);
     std::cout << std::endl;
   }
 }
@@ -116,16 +127,23 @@ Times estimates(const Measured& one, const FftPrices& prices) {
   return out;
 }
 
-// How much longer the chosen plan takes than the fastest one that was measured and may run untuned.
-double loss(const Measured& one, const Times& guess) {
-  const Times& times = one.times;
-  std::size_t chosen = guess.size(), fastest = guess.size();
+// Of what was measured and may run untuned: the plan that the model chooses, and the fastest one.
+struct Choice {
+  std::size_t chosen = kPlans.size(), fastest = kPlans.size();
+};
+Choice choice(const Measured& one, const Times& guess) {
+  Choice out;
   for (std::size_t i = 0; i < guess.size(); ++i) {
-    if (times[i] == 0) continue;
-    if (chosen == guess.size() || guess[i] < guess[chosen]) chosen = i;
-    if (fastest == guess.size() || times[i] < times[fastest]) fastest = i;
+    if (one.times[i] == 0) continue;
+    if (out.chosen == guess.size() || guess[i] < guess[out.chosen]) out.chosen = i;
+    if (out.fastest == guess.size() || one.times[i] < one.times[out.fastest]) out.fastest = i;
   }
-  return chosen == guess.size() ? 1 : times[chosen] / times[fastest];
+  return out;
+}
+// How much longer the chosen plan takes than the fastest one.
+double loss(const Measured& one, const Times& guess) {
+  const auto [chosen, fastest] = choice(one, guess);
+  return chosen == guess.size() ? 1 : one.times[chosen] / one.times[fastest];
 }
 
 // Sum of absolute logarithmic errors, and what the choice loses; an error beyond a factor of three is as bad as that
@@ -183,7 +201,7 @@ FftPrices fitted(const std::vector<const Measured*>& group, const FftPrices& sta
   return prices;
 }
 
-void fit(Precision precision, const std::string& name) {
+std::vector<Measured> read_measured(Precision precision) {
   std::vector<Measured> all;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
@@ -195,6 +213,35 @@ void fit(Precision precision, const std::string& name) {
     one.problem = parse_problem(token);
     if (one.problem.precision == precision) all.push_back(one);
   }
+  return all;
+}
+
+void judge_each(Precision precision, const std::string& name) {
+  DeviceTraits traits = processor(2);
+  traits.name = name;
+  const FftPrices& prices = generator::fft_prices(traits, precision);
+  struct Row {
+    double loss;
+    std::string text;
+  };
+  std::vector<Row> rows;
+  for (const Measured& one : read_measured(precision)) {
+    const Times guess = estimates(one, prices);
+    const auto [chosen, fastest] = choice(one, guess);
+    if (chosen == guess.size()) continue;
+    const auto words = [&](std::size_t i) {
+      return fmt::format("{} {:.4g} us (model {:.4g})", kPlans[i], one.times[i], guess[i]);
+    };
+    const double loss = one.times[chosen] / one.times[fastest];
+    rows.push_back(
+        {loss, fmt::format("{:.2f}\t{}\t{}\t{}", loss, to_token(one.problem), words(fastest), words(chosen))});
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.loss > b.loss; });
+  for (const Row& row : rows) std::cout << row.text << "\n";
+}
+
+void fit(Precision precision, const std::string& name) {
+  const std::vector<Measured> all = read_measured(precision);
   std::vector<const Measured*> half, rest;
   for (std::size_t i = 0; i < all.size(); ++i) (i % 2 ? rest : half).push_back(&all[i]);
   if (rest.empty()) throw Error(Status::io, "at least two problems of this precision are needed");
@@ -222,16 +269,18 @@ int main(int count, char** words) {
   using namespace fourtune;
   try {
     const std::string_view mode = count > 1 ? words[1] : "", option = count > 2 ? words[2] : "";
-    if (mode == "measure" && count <= 4) {
+    if ((mode == "measure" && count <= 4) || (mode == "compare" && count <= 3)) {
       const double share = option.empty() ? 0.012 : std::atof(words[2]);
-      const int threads = count > 3 ? std::atoi(words[3]) : 0;
+      const int threads = mode == "measure" && count > 3 ? std::atoi(words[3]) : 0;
       if (!(share > 0 && share < 60)) throw Error(Status::invalid_option, "SECONDS must be above 0 and below 60");
-      tools::measure(share, threads);
-    } else if (mode == "fit" && (option == "f32" || option == "f64") && count <= 4) {
-      tools::fit(option == "f32" ? Precision::f32 : Precision::f64, count > 3 ? words[3] : "");
+      tools::measure(share, threads, mode == "compare");
+    } else if ((mode == "fit" || mode == "judge") && (option == "f32" || option == "f64") && count <= 4) {
+      (mode == "fit" ? tools::fit : tools::judge_each)(option == "f32" ? Precision::f32 : Precision::f64,
+                                                       count > 3 ? words[3] : "");
     } else {
       throw Error(Status::invalid_option,
-                  "usage: fit_fft_times measure [SECONDS [THREADS]] < problems, or fit f32|f64 [PROCESSOR] < measured");
+                  "usage: fit_fft_times measure [SECONDS [THREADS]] < problems, compare [SECONDS] < problems, "
+                  "or fit|judge f32|f64 [PROCESSOR] < measured");
     }
     return 0;
   } catch (const std::exception& error) {

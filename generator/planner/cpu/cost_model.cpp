@@ -235,7 +235,9 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads, const De
                  : fft.family == FftFamily::along ? times.along
                                                   : times.rows;
   // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).
-  if (fft.family == FftFamily::fftw) cost.execute *= fft.rigor != Rigor::estimate ? 0.85 : n > 1e5 ? 5 : 1;
+  // Its lines with large primes are not among them.
+  const bool risky = n > 1e5 && (problem.dim > 1 || !has_large_prime_factor(problem.n[0]));
+  if (fft.family == FftFamily::fftw) cost.execute *= fft.rigor != Rigor::estimate ? 0.85 : risky ? 5 : 1;
   // Rarely faster than measure by more than noise, while planning takes up to ten seconds: a search tries it last.
   if (fft.rigor == Rigor::patient) cost.execute *= 1.01;
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));

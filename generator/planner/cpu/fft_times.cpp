@@ -31,7 +31,7 @@ RowsPrices prices_here(RowsPrices price, const Slowness& slow) {
   price.contiguous *= slow.near, price.strided *= slow.near, price.real *= slow.near;
   price.level *= slow.arithmetic, price.convolved *= slow.arithmetic, price.long_level *= slow.arithmetic;
   price.beyond_l1 *= slow.second, price.exchanged *= slow.second, price.long_line *= slow.near;
-  price.block *= slow.scalar, price.call *= slow.scalar;
+  price.block *= slow.scalar, price.call *= slow.scalar, price.far *= slow.far;
   return price;
 }
 // FFTW's vectors are as narrow on every processor, so that its code runs at the clock, except for what misses a cache.
@@ -46,6 +46,7 @@ LibraryPrices prices_here(LibraryPrices price, const Slowness& slow) {
 AlongPrices prices_here(AlongPrices price, const Slowness& slow) {
   price.value *= slow.near, price.real *= slow.near, price.pass *= slow.arithmetic;
   price.beyond *= slow.second, price.spilled *= slow.second, price.line *= slow.scalar, price.call *= slow.scalar;
+  price.far *= slow.far;
   return price;
 }
 
@@ -120,6 +121,11 @@ std::int64_t shared_line(const Problem& problem, const Shape& s) {
   return is_matrix(n, s) || (n >= kShortLine && !has_factors_up_to(n, kLargestSummed)) ? n : 0;
 }
 
+// Whether the caller's arrays are too large for the second-level cache.
+bool is_far(const Problem& problem, const Shape& s) {
+  return s.values * s.value_bytes * (problem.place == Place::in ? 1 : 2) > kNear;
+}
+
 // Of values that one thread writes and another one reads, those that the first one's cache still holds.
 double exchanged_values(const Shape& s, double values) { return std::min(values, kNear / s.value_bytes); }
 
@@ -129,11 +135,14 @@ double shared_line_ns(const Problem& problem, const Shape& s, std::int64_t lengt
   const bool smooth = is_matrix(length, s);
   // Other lengths are convolved: two transforms of at least twice the length.
   const double levels = smooth ? level_cost(length) : 0.83 * std::log2(2 * n);
-  const double once = (smooth ? 1 : 4.5) * n * (price.long_line + price.long_level * levels) +
-                      (s.real ? price.real * n : 0) + price.call;
+  // What a line works on, which passes through the caches twice where they do not hold it.
+  const double held = (smooth ? 1 : 4) * n * s.value_bytes;
+  const double far = is_far(problem, s) ? price.far * n * (held <= kApart ? 1 : 2) : 0;
+  const double once = (smooth ? 1 : price.chirp) * n * (price.long_line + price.long_level * levels) +
+                      (s.real ? price.real * n : 0) + price.call + far;
   if (team.threads == 1) return s.batch * once;
   // Threads take whole transforms of a batch, or share each.
-  if (smooth && n * s.value_bytes <= kApart && (problem.batch % team.threads == 0 || problem.batch >= 3 * team.threads))
+  if (held <= kApart && (problem.batch % team.threads == 0 || problem.batch >= 3 * team.threads))
     return team.meet + team.part(s.batch) * s.batch * once;
   const double steps = (smooth ? 2 : 4) + (s.real ? 1 : 0);
   return s.batch * (team.all() * once + price.exchanged * exchanged_values(s, n) + team.meet * steps);
@@ -223,7 +232,8 @@ double rows_ns(const Problem& problem, const Shape& s, const Team& team, const R
   // Between steps, threads take over what others wrote.
   const double steps = s.batch >= 2 * team.threads ? 1 : counts.steps;
   const double exchanged = team.threads > 1 && steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
-  return counts.ns + exchanged + team.meet * steps;
+  const double far = is_far(problem, s) ? price.far * s.values * steps * team.all() : 0;
+  return counts.ns + exchanged + far + team.meet * steps;
 }
 
 // exchanged: the price of a value that one thread writes and another one reads.
@@ -237,6 +247,7 @@ double along_ns(const Problem& problem, const Shape& s, const Team& team, const 
                arrays = bytes * (problem.place == Place::in ? 1 : 2);
   if (areas > kAlongL1) value += price.beyond;
   if (areas + arrays > kAlongL2) value += price.spilled;
+  if (is_far(problem, s)) value += price.far;
   const double line = price.line + value * static_cast<double>(length);
   if (problem.batch < team.threads) {
     const int parts = along_areas(length, problem.precision, team.threads);
@@ -268,12 +279,13 @@ double library_ns(const Problem& problem, const Shape& s, const Team& team, cons
     if (rest > 1 && s.real && d == 0 && n % 2 != 0) value *= kOddRealPrime;
     const bool straight = n <= 16 || n == 20 || n == 25 || n == 32 || n == 64;
     if (!straight) ns += s.values / s.size[d] * price.line;
+    if (straight && problem.dim > 1) value *= price.several;
     if (!straight && n > held_at_stride(static_cast<std::int64_t>(std::fmod(stride, 1 << 20)))) value += price.conflict;
     ns += s.values * value;
   }
   const bool odd_real = s.real && problem.n[0] % 2 != 0;
   if (s.real) ns += s.values * (price.real + (odd_real ? price.odd_real : 0));
-  if (s.values * s.value_bytes * (problem.place == Place::in ? 1 : 2) > kNear) ns += s.values * price.far;
+  if (is_far(problem, s)) ns += s.values * price.far;
   if (team.threads == 1) return ns;
   // Its estimate for several threads takes up to ten times as long for odd real lengths of several dimensions.
   if (odd_real && problem.dim > 1) return kNever;

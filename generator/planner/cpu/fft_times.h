@@ -23,6 +23,8 @@ struct RowsPrices {
   double block, call;
   double long_line, long_level;  // a value of a long line, and an operation of its levels
   double exchanged;              // a value in the cache that one thread writes and another one reads
+  double far;                    // a value in memory, for each time that it goes through the caches
+  double chirp;                  // times of a long line that take those of a convolved one
 };
 struct LibraryPrices {
   double bit, odd, medium;  // a value: per bit of its length, per bit of factors 3, 5 and 7, per factor 11 and 13
@@ -34,6 +36,7 @@ struct LibraryPrices {
   double call;
   double exchanged;  // a value in the cache that one thread writes and another one reads
   double shared;     // of a thread's part of the work, as TeamPrices::share
+  double several;    // of lines with straight-line code in several dimensions, beside those of one dimension
 };
 struct AlongPrices {
   double value, real;  // a complex value; more for one of a real line
@@ -41,6 +44,7 @@ struct AlongPrices {
   double beyond;       // a value of a line whose work areas the first-level cache does not hold
   double spilled;      // a value of a line that leaves the second-level cache
   double line, call;
+  double far;  // a value in memory
 };
 struct TeamPrices {
   double meet;   // threads that begin and end a step together
@@ -61,13 +65,19 @@ struct PriceField {
   const char* name;
   double Prices::*value;
 };
-inline constexpr PriceField<RowsPrices> rows_price_fields[] = {
-    {"contiguous", &RowsPrices::contiguous}, {"strided", &RowsPrices::strided},
-    {"level", &RowsPrices::level},           {"convolved", &RowsPrices::convolved},
-    {"beyond_l1", &RowsPrices::beyond_l1},   {"real", &RowsPrices::real},
-    {"block", &RowsPrices::block},           {"call", &RowsPrices::call},
-    {"long_line", &RowsPrices::long_line},   {"long_level", &RowsPrices::long_level},
-    {"exchanged", &RowsPrices::exchanged}};
+inline constexpr PriceField<RowsPrices> rows_price_fields[] = {{"contiguous", &RowsPrices::contiguous},
+                                                               {"strided", &RowsPrices::strided},
+                                                               {"level", &RowsPrices::level},
+                                                               {"convolved", &RowsPrices::convolved},
+                                                               {"beyond_l1", &RowsPrices::beyond_l1},
+                                                               {"real", &RowsPrices::real},
+                                                               {"block", &RowsPrices::block},
+                                                               {"call", &RowsPrices::call},
+                                                               {"long_line", &RowsPrices::long_line},
+                                                               {"long_level", &RowsPrices::long_level},
+                                                               {"exchanged", &RowsPrices::exchanged},
+                                                               {"far", &RowsPrices::far},
+                                                               {"chirp", &RowsPrices::chirp}};
 inline constexpr PriceField<LibraryPrices> library_price_fields[] = {
     {"bit", &LibraryPrices::bit},           {"odd", &LibraryPrices::odd},
     {"medium", &LibraryPrices::medium},     {"prime", &LibraryPrices::prime},
@@ -75,11 +85,11 @@ inline constexpr PriceField<LibraryPrices> library_price_fields[] = {
     {"line", &LibraryPrices::line},         {"transform", &LibraryPrices::transform},
     {"odd_real", &LibraryPrices::odd_real}, {"real", &LibraryPrices::real},
     {"call", &LibraryPrices::call},         {"exchanged", &LibraryPrices::exchanged},
-    {"shared", &LibraryPrices::shared}};
+    {"shared", &LibraryPrices::shared},     {"several", &LibraryPrices::several}};
 inline constexpr PriceField<AlongPrices> along_price_fields[] = {
     {"value", &AlongPrices::value},   {"real", &AlongPrices::real},       {"pass", &AlongPrices::pass},
     {"beyond", &AlongPrices::beyond}, {"spilled", &AlongPrices::spilled}, {"line", &AlongPrices::line},
-    {"call", &AlongPrices::call}};
+    {"call", &AlongPrices::call},     {"far", &AlongPrices::far}};
 
 inline constexpr PriceField<TeamPrices> team_price_fields[] = {{"meet", &TeamPrices::meet},
                                                                {"share", &TeamPrices::share}};

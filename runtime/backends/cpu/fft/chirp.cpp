@@ -78,6 +78,11 @@ bool LongChirp<T>::supports(std::int64_t n) {
 }
 
 template <class T>
+std::int64_t LongChirp<T>::work_bytes(std::int64_t n) {
+  return 2 * convolution_length(n) * static_cast<std::int64_t>(sizeof(Value));
+}
+
+template <class T>
 LongChirp<T>::LongChirp(std::int64_t n, int sign, int threads)
     : data_(convolution_length(n) * static_cast<std::int64_t>(sizeof(Value))),
       work_(data_.bytes()),

@@ -28,6 +28,8 @@ class LongChirp {
 
  public:
   static bool supports(std::int64_t n);
+  // Of what a transform works on, without tables.
+  static std::int64_t work_bytes(std::int64_t n);
   LongChirp(std::int64_t n, int sign, int threads);
   void transform(const Value* in, std::int64_t in_stride, Value* out, std::int64_t out_stride);
   std::int64_t bytes() const {

@@ -274,29 +274,49 @@ class RowsFft final : public FftRunner {
   AlignedBytes work_, middle_;
 };
 
-// One long dimension whose length has a large prime factor: threads share each transform.
+// Whether threads take whole long transforms, so that none waits for the others, instead of sharing each: where there
+// are enough for all of them and what one works on stays in a core's cache.
+bool are_lines_apart(std::int64_t bytes, std::int64_t batch, int workers) {
+  constexpr std::int64_t kApartBytes = std::int64_t{2} << 20;
+  return workers > 1 && bytes <= kApartBytes && (batch % workers == 0 || batch >= 3 * workers);
+}
+
+// One long dimension whose length has a large prime factor.
 template <class T>
 class ChirpRows final : public FftRunner {
   using Value = std::complex<T>;
 
  public:
-  explicit ChirpRows(const FftOperation& op) : op_(op), fft_(op.n[0], op.sign, op.threads) {}
-  void run(const void* in, void* out) override {
-    for (std::int64_t b = 0; b < op_.batch; ++b) {
-      fft_.transform(static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0],
-                     static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
-    }
+  explicit ChirpRows(const FftOperation& op) : op_(op) {
+    const int workers = team_size(op.threads);
+    const bool apart = are_lines_apart(LongChirp<T>::work_bytes(op.n[0]), op.batch, workers);
+    for (int worker = 0; worker < (apart ? workers : 1); ++worker)
+      ffts_.push_back(std::make_unique<LongChirp<T>>(op.n[0], op.sign, apart ? 1 : op.threads));
   }
-  std::int64_t bytes() const override { return fft_.bytes(); }
+  void run(const void* in, void* out) override {
+    const auto one = [&](std::int64_t b, int worker) {
+      ffts_[static_cast<std::size_t>(worker)]->transform(
+          static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0],
+          static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
+    };
+    if (ffts_.size() > 1)
+      parallel_for(static_cast<int>(ffts_.size()), op_.batch, one);
+    else
+      for (std::int64_t b = 0; b < op_.batch; ++b) one(b, 0);
+  }
+  std::int64_t bytes() const override {
+    std::int64_t sum = 0;
+    for (const auto& fft : ffts_) sum += fft->bytes();
+    return sum;
+  }
   std::string wisdom() const override { return {}; }
 
  private:
   FftOperation op_;
-  LongChirp<T> fft_;
+  std::vector<std::unique_ptr<LongChirp<T>>> ffts_;  // one that threads share, or one per thread
 };
 
-// One dimension, long or a single line. Threads share each transform; or, where there are enough for all of them and
-// each stays in a core's cache, they take whole ones, so that none waits for the others.
+// One dimension, long or a single line.
 template <class T>
 class LongRows final : public FftRunner {
   using Value = std::complex<T>;
@@ -305,7 +325,7 @@ class LongRows final : public FftRunner {
   explicit LongRows(const FftOperation& op) : op_(op) {
     const int workers = team_size(op.threads);
     const std::int64_t bytes = op.n[0] * static_cast<std::int64_t>(sizeof(Value));
-    const bool apart = workers > 1 && bytes <= kApartBytes && (op.batch % workers == 0 || op.batch >= 3 * workers);
+    const bool apart = are_lines_apart(bytes, op.batch, workers);
     work_stride_ = (bytes + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(apart ? work_stride_ * workers : bytes);
     for (int worker = 0; worker < (apart ? workers : 1); ++worker)
@@ -331,7 +351,6 @@ class LongRows final : public FftRunner {
   std::string wisdom() const override { return {}; }
 
  private:
-  static constexpr std::int64_t kApartBytes = std::int64_t{2} << 20;
   FftOperation op_;
   AlignedBytes work_;  // allocated before the tables, so that too large a problem is refused at once
   std::int64_t work_stride_ = 0;
