@@ -19,11 +19,11 @@ int attribute(CUdevice device, CUdevice_attribute which) {
   return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
-// Whether programmatic dependent launches are enabled (docs/design/cuda.md). A stream that is being captured supports
-// them since CUDA 12.3.
+// Whether programmatic dependent launches are enabled: FOURTUNE_CUDA_OVERLAP=0 turns them off (docs/design/cuda.md). A
+// stream that is being captured supports them since CUDA 12.3.
 bool may_overlap(const DeviceTraits& traits) {
   const char* const wanted = std::getenv("FOURTUNE_CUDA_OVERLAP");
-  return wanted && std::strcmp(wanted, "1") == 0 && traits.compute_capability >= 90 && driver().cuLaunchKernelEx &&
+  return !(wanted && std::strcmp(wanted, "0") == 0) && traits.compute_capability >= 90 && driver().cuLaunchKernelEx &&
          driver().version >= 12030;
 }
 
