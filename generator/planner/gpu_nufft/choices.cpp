@@ -44,6 +44,7 @@ void shrink(const Shape& shape, Parameters& p, double density) {
 // The interpolators that can share a spreader's sort for the adjoint, and vice versa.
 std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
   if (is_published(spread)) return {spread == Spread::gm ? Interpolate::gm : Interpolate::gm_sort};
+  if (spread == Spread::tf32x3) return {Interpolate::tf32x3, Interpolate::window, Interpolate::points};
   if (spread == Spread::window)
     return shape.dim == 3 ? std::vector{Interpolate::window, Interpolate::points}
                           : std::vector{Interpolate::points, Interpolate::window};
@@ -53,6 +54,7 @@ std::vector<Spread> partners(Interpolate interp) {
   if (interp == Interpolate::gm) return {Spread::gm};
   if (interp == Interpolate::gm_sort) return {Spread::sm, Spread::gm_sort};
   if (interp == Interpolate::window) return {Spread::window, Spread::points};
+  if (interp == Interpolate::tf32x3) return {Spread::tf32x3, Spread::window, Spread::points};
   if (interp == Interpolate::matrix) return {Spread::tile_owned, Spread::window, Spread::points};  // 2D, 3D
   return {Spread::tile_owned, Spread::points};
 }
@@ -88,11 +90,19 @@ bool is_little(const Shape& shape, double points) {
                         : shape.dim == 2 && shape.width >= 5 && additions <= shape.filling(1.6e6);
 }
 
+// Points so dense that the products of matrix units are mostly full.
+bool fills_products(const Shape& shape, double density) {
+  constexpr double kFull = 0.3;  // points per cell
+  return shape.dim == 3 && shape.precision == Precision::f32 && shape.tf32 && shape.width >= 4 && shape.width <= 7 &&
+         density >= kFull;
+}
+
 std::vector<Spread> spread_families(const Shape& shape, double density, bool little) {
   using enum Spread;
   if (shape.dim == 3)
-    return little ? std::vector{tile_owned, points, window, tile_atomic}
-                  : std::vector{window, tile_owned, points, tile_atomic};
+    return little                           ? std::vector{tile_owned, points, window, tile_atomic, tf32x3}
+           : fills_products(shape, density) ? std::vector{tf32x3, window, tile_owned, points, tile_atomic}
+                                            : std::vector{window, tf32x3, tile_owned, points, tile_atomic};
   if (density < kSparse && shape.width <= 9) return {points, tile_owned, window, tile_atomic};
   if (shape.dim == 1 && density < kThin) return {points, tile_owned, window, tile_atomic};
   const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1]);
@@ -101,24 +111,32 @@ std::vector<Spread> spread_families(const Shape& shape, double density, bool lit
   return {window, tile_owned, points, tile_atomic};
 }
 
+std::vector<Interpolate> interpolate_families_3d(const Shape& shape, double density, bool little, double points_here) {
+  using enum Interpolate;
+  const bool f32 = shape.precision == Precision::f32;
+  const int w = shape.width;
+  if (points_here < shape.filling(kFewPoints) && density >= kThin && w <= 8)
+    return {tiled, points, window, matrix, tf32x3};
+  if (density < kSparse)
+    return w <= (f32 ? 6 : 7) || little ? std::vector{points, window, tiled, matrix, tf32x3}
+                                        : std::vector{window, points, matrix, tf32x3};
+  if (density < kThin)
+    return w <= 6 && !(f32 && w >= 5 && density > kThin / 2)
+               // 995 515 points of w = 5 on 160^3 cells: 202 us by tiles, 260 by points (f64, H100).
+               ? (f32 || (w >= 4 && density > 2 * kThin / 3) ? std::vector{tiled, points, window, tf32x3, matrix}
+                                                             : std::vector{points, window, tiled, matrix})
+               : std::vector{window, tf32x3, matrix, points, tiled};
+  if (fills_products(shape, density)) return {tf32x3, window, tiled, points, matrix};
+  return w <= 4 ? std::vector{tiled, tf32x3, points, window, matrix}
+                : std::vector{window, tf32x3, matrix, tiled, points};
+}
+
 std::vector<Interpolate> interpolate_families(const Shape& shape, double density, bool little) {
   using enum Interpolate;
   const bool f32 = shape.precision == Precision::f32;
   const int w = shape.width;
   const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
-  if (shape.dim == 3) {
-    if (points_here < shape.filling(kFewPoints) && density >= kThin && w <= 8) return {tiled, points, window, matrix};
-    if (density < kSparse)
-      return w <= (f32 ? 6 : 7) || little ? std::vector{points, window, tiled, matrix}
-                                          : std::vector{window, points, matrix};
-    if (density < kThin)
-      return w <= 6 && !(f32 && w >= 5 && density > kThin / 2)
-                 // 995 515 points of w = 5 on 160^3 cells: 202 us by tiles, 260 by points (f64, H100).
-                 ? (f32 || (w >= 4 && density > 2 * kThin / 3) ? std::vector{tiled, points, window, matrix}
-                                                               : std::vector{points, window, tiled, matrix})
-                 : std::vector{window, matrix, points, tiled};
-    return w <= 4 ? std::vector{tiled, points, window, matrix} : std::vector{window, matrix, tiled, points};
-  }
+  if (shape.dim == 3) return interpolate_families_3d(shape, density, little, points_here);
   if (density < kThin)
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
   if (shape.dim == 1) return {tiled, points, window};
@@ -183,6 +201,7 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
   const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
   const bool little = is_little(shape, density * cells * static_cast<double>(batch));
   const auto add = [&](GpuPointsChoice choice) {
+    if (!shape.tf32 && (choice.spread == Spread::tf32x3 || choice.interp == Interpolate::tf32x3)) return;
     if (why_not(choice, shape).empty()) out.push_back(choice);
   };
   if (lead == Lead::spread)
@@ -260,8 +279,9 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
         if (by[d] != 0) sort.bin[d] = by[d] > 0 ? sort.bin[d] * by[d] : std::max(1, sort.bin[d] / -by[d]);
     };
   };
-  const bool window =
-      choice.spread == Spread::window || choice.interp == Interpolate::window || choice.interp == Interpolate::matrix;
+  const bool window = choice.spread == Spread::window || choice.spread == Spread::tf32x3 ||
+                      choice.interp == Interpolate::window || choice.interp == Interpolate::matrix ||
+                      choice.interp == Interpolate::tf32x3;
   std::vector<Change> changes{
       bins(2, 1, 1),
       bins(-2, 1, 1),
@@ -307,8 +327,13 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
 
 GpuPointsChoice refit(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
   if (why_not(choice, shape).empty()) return choice;
-  GpuPointsChoice out =
-      lead == Lead::spread ? with_spread(shape, choice.spread, 1) : with_interpolate(shape, choice.interp, 1);
+  const auto of = [&](Spread spread, Interpolate interp) {
+    return lead == Lead::spread ? with_spread(shape, spread, 1) : with_interpolate(shape, interp, 1);
+  };
+  GpuPointsChoice out = of(choice.spread, choice.interp);
+  // Wider windows, and grids of fewer than eight cells.
+  const bool products = lead == Lead::spread ? choice.spread == Spread::tf32x3 : choice.interp == Interpolate::tf32x3;
+  if (products && !why_not(out, shape).empty()) out = of(Spread::window, Interpolate::window);
   if (const std::string why = why_not(out, shape); !why.empty()) throw Error(Status::invalid_plan, why);
   return out;
 }
