@@ -28,17 +28,22 @@ NUFFT_DEVICE void dev_multiply_tf32(float* c, const unsigned* a, const unsigned*
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-  const auto seen = [](unsigned bits) { return __uint_as_float(bits & 0xffffe000u); };
+  const auto pair = [](unsigned one, unsigned other) { return static_cast<unsigned long long>(other) << 32 | one; };
+  const auto seen = [](unsigned long long both, int which) {
+    return __uint_as_float(static_cast<unsigned>(both >> (32 * which)) & 0xffffe000u);
+  };
   const int lane = static_cast<int>(threadIdx.x & 31), row = lane / 4 * 4, column = lane % 4 * 8;
-  for (int k = 0; k < 8; ++k) {
-    const float above = __shfl_sync(0xffffffffu, seen(a[k / 4 * 2]), row + k % 4);
-    const float below = __shfl_sync(0xffffffffu, seen(a[k / 4 * 2 + 1]), row + k % 4);
-    const float first = __shfl_sync(0xffffffffu, seen(b[k / 4]), column + k % 4);
-    const float second = __shfl_sync(0xffffffffu, seen(b[k / 4]), column + 4 + k % 4);
-    c[0] = __fmaf_rn(above, first, c[0]);
-    c[1] = __fmaf_rn(above, second, c[1]);
-    c[2] = __fmaf_rn(below, first, c[2]);
-    c[3] = __fmaf_rn(below, second, c[3]);
+  for (int k = 0; k < 4; ++k) {
+    const unsigned long long left[2] = {__shfl_sync(0xffffffffu, pair(a[0], a[1]), row + k),
+                                        __shfl_sync(0xffffffffu, pair(a[2], a[3]), row + k)};
+    const unsigned long long first = __shfl_sync(0xffffffffu, pair(b[0], b[1]), column + k);
+    const unsigned long long second = __shfl_sync(0xffffffffu, pair(b[0], b[1]), column + 4 + k);
+    for (int half = 0; half < 2; ++half) {  // columns of a four apart
+      c[0] = __fmaf_rn(seen(left[half], 0), seen(first, half), c[0]);
+      c[1] = __fmaf_rn(seen(left[half], 0), seen(second, half), c[1]);
+      c[2] = __fmaf_rn(seen(left[half], 1), seen(first, half), c[2]);
+      c[3] = __fmaf_rn(seen(left[half], 1), seen(second, half), c[3]);
+    }
   }
 #endif
 }

@@ -75,9 +75,9 @@ GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, d
   return best ? *best : with_partner_of_spread(shape, family, default_parameters(shape, family, density));
 }
 
-// Few points per cell: of wider tiles the one whose planes cost least to read. Columns of 2 x 2 cells had more bins than
-// points, too: 995 723 points in 320^3 cells took 149 us to sort, of which 8.2 million bins took 110, and 546 032 points
-// of w = 13 in 160x250x500 2230 us to interpolate by columns of 4 x 4, of w = 14 in fewer cells 1460 by 6 x 6 (H200).
+// Fewer points than a quarter of the bins: of wider tiles the one whose planes cost least to read. 995 723 points in
+// 320^3 cells took 149 us to sort by columns of 2 x 2, of which 8.2 million bins took 110; 130 812 of w = 13 in f64
+// were read in 692 us by 4 x 4, of w = 14 by 6 x 6 in 612 (H200). Not for clusters, which are dense where they are.
 Parameters widened(const Shape& shape, const Parameters& usual, double density) {
   const double points =
       density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
@@ -97,10 +97,11 @@ Parameters widened(const Shape& shape, const Parameters& usual, double density) 
   return best;
 }
 
-GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density) {
+GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density, double share = 1) {
   Parameters with = default_parameters(shape, family, density);
   if (family == Interpolate::window) shrink(shape, with, density);
-  if (family == Interpolate::window && shape.dim == 3 && density < kThin) with = widened(shape, with, density);
+  const bool sparse = shape.dim == 3 && share >= 0.1 && density * with.bin[0] * with.bin[1] < 0.25;
+  if (family == Interpolate::window && sparse) with = widened(shape, with, density);
   return with_partner_of_interpolate(shape, family, with);
 }
 
@@ -113,19 +114,21 @@ bool is_little(const Shape& shape, double points) {
                         : shape.dim == 2 && shape.width >= 5 && additions <= shape.filling(1.6e6);
 }
 
-// Points so dense that the products of matrix units are mostly full.
-bool fills_products(const Shape& shape, double density) {
-  constexpr double kFull = 0.3;  // points per cell
-  return shape.dim == 3 && shape.precision == Precision::f32 && shape.tf32 && shape.width >= 4 && shape.width <= 7 &&
-         density >= kFull;
+// Points so dense that the products of matrix units are mostly full, and windows so wide that register windows issue
+// more for them. Execute by those over execute by products (H200): w = 6, 0.5 to 2.8 points per cell 1.02 to 1.19
+// spreading and 0.96 to 1.19 interpolating, w = 7 from 1 on 1.01 to 1.30 and at 0.5 0.94, w = 5 interpolating 0.95 to
+// 1.32 and spreading 0.87; at 0.15 0.60 to 0.70.
+bool fills_products(const Shape& shape, double density, int least_width) {
+  return shape.dim == 3 && shape.precision == Precision::f32 && shape.tf32 && shape.width >= least_width &&
+         shape.width <= 7 && density >= (shape.width == 6 ? 0.5 : 1);
 }
 
 std::vector<Spread> spread_families(const Shape& shape, double density, bool little) {
   using enum Spread;
   if (shape.dim == 3)
-    return little                           ? std::vector{tile_owned, points, window, tile_atomic, tf32x3}
-           : fills_products(shape, density) ? std::vector{tf32x3, window, tile_owned, points, tile_atomic}
-                                            : std::vector{window, tf32x3, tile_owned, points, tile_atomic};
+    return little                              ? std::vector{tile_owned, points, window, tile_atomic, tf32x3}
+           : fills_products(shape, density, 6) ? std::vector{tf32x3, window, tile_owned, points, tile_atomic}
+                                               : std::vector{window, tf32x3, tile_owned, points, tile_atomic};
   if (density < kSparse && shape.width <= 9) return {points, tile_owned, window, tile_atomic};
   if (shape.dim == 1 && density < kThin) return {points, tile_owned, window, tile_atomic};
   const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1]);
@@ -149,7 +152,7 @@ std::vector<Interpolate> interpolate_families_3d(const Shape& shape, double dens
                ? (f32 || (w >= 4 && density > 2 * kThin / 3) ? std::vector{tiled, points, window, tf32x3, matrix}
                                                              : std::vector{points, window, tiled, matrix})
                : std::vector{window, tf32x3, matrix, points, tiled};
-  if (fills_products(shape, density)) return {tf32x3, window, tiled, points, matrix};
+  if (fills_products(shape, density, 5)) return {tf32x3, window, tiled, points, matrix};
   return w <= 4 ? std::vector{tiled, tf32x3, points, window, matrix}
                 : std::vector{window, tf32x3, matrix, tiled, points};
 }
@@ -234,7 +237,7 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
       add(with_spread(shape, family, density, share));
   else
     for (const Interpolate family : interpolate_families(shape, density, little))
-      add(with_interpolate(shape, family, density));
+      add(with_interpolate(shape, family, density, share));
   return out;
 }
 
