@@ -47,8 +47,8 @@ struct MatrixBlock : Block {
 };
 MatrixBlock matrix_block(const Shape& shape, const Parameters& parameters);
 
-// Spread and Interpolate::tf32x3: a row of a tile has eight cells, of which there are `ty` rows, an even number, in eight
-// planes.
+// Spread and Interpolate::tf32x3: a row of a tile has eight cells, of which there are `ty` rows, an even number, in
+// eight planes.
 inline constexpr int kTf32Cells = 8;
 struct Tf32Block : Block {
   int ty = 2;

@@ -79,8 +79,8 @@ double window_seconds(const Gridding& g, const nufft::Parameters& with, double f
   return std::max(a, b) + 0.3 * std::min(a, b);
 }
 
-// Matrix units in single precision: a price for each product, which takes up to `at_once` points that begin within 9 - w
-// planes of a column, and one for each finished plane of a tile. The prices are counted instructions.
+// Matrix units in single precision: a price for each product, which takes up to `at_once` points that begin within 9 -
+// w planes of a column, and one for each finished plane of a tile. The prices are counted instructions.
 double products_seconds(const Gridding& g, const nufft::Parameters& with, double at_once, double plane_rate) {
   constexpr double kProduct = 45;  // picoseconds, by the points that it may take
   const double tile = 64, bin = 1.0 * with.bin[0] * with.bin[1], planes = std::max(1, 9 - g.width);
