@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(32 NUFFT_MIN_BLOCKS)
 #pragma unroll
     for (int s = 0; s < 8; ++s) sum[r][s / 4][s % 4] = 0;
 
-  int z = 0;  // lowest plane kept
+  int z = 0;                            // lowest plane kept
   const auto finish = [&](int until) {  // adds planes below it to the grid
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
