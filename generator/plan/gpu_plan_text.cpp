@@ -14,17 +14,16 @@ constexpr Spelling<nufft::Placement> placements[] = {{nufft::Placement::scatter,
                                                      {nufft::Placement::staged, "staged"},
                                                      {nufft::Placement::two_level, "two_level"},
                                                      {nufft::Placement::index, "index"}};
-constexpr Spelling<nufft::Spread> spreads[] = {{nufft::Spread::points, "points"},
-                                               {nufft::Spread::tile_atomic, "tile_atomic"},
-                                               {nufft::Spread::tile_owned, "tile_owned"},
-                                               {nufft::Spread::window, "window"},
-                                               {nufft::Spread::gm, "gm"},
-                                               {nufft::Spread::gm_sort, "gm_sort"},
-                                               {nufft::Spread::sm, "sm"}};
+constexpr Spelling<nufft::Spread> spreads[] = {
+    {nufft::Spread::points, "points"},         {nufft::Spread::tile_atomic, "tile_atomic"},
+    {nufft::Spread::tile_owned, "tile_owned"}, {nufft::Spread::window, "window"},
+    {nufft::Spread::tf32x3, "tf32x3"},         {nufft::Spread::gm, "gm"},
+    {nufft::Spread::gm_sort, "gm_sort"},       {nufft::Spread::sm, "sm"}};
 constexpr Spelling<nufft::Interpolate> interps[] = {
-    {nufft::Interpolate::points, "points"}, {nufft::Interpolate::tiled, "tiled"},
-    {nufft::Interpolate::window, "window"}, {nufft::Interpolate::matrix, "matrix"},
-    {nufft::Interpolate::gm, "gm"},         {nufft::Interpolate::gm_sort, "gm_sort"}};
+    {nufft::Interpolate::points, "points"},  {nufft::Interpolate::tiled, "tiled"},
+    {nufft::Interpolate::window, "window"},  {nufft::Interpolate::matrix, "matrix"},
+    {nufft::Interpolate::tf32x3, "tf32x3"},  {nufft::Interpolate::gm, "gm"},
+    {nufft::Interpolate::gm_sort, "gm_sort"}};
 
 std::string print_fft(const GpuFftChoice& fft) {
   if (fft.family == GpuFftFamily::cufft) return "fft=cufft";

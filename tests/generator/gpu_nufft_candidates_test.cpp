@@ -149,7 +149,7 @@ TEST(GpuNufftCandidates, CrowdedPointsTakeSmallerTilesAndSlices) {
   const std::string flat = "type=2,n=2048x2048,m=16777216,prec=f32,tol=1e-2";
   EXPECT_GT(points(flat).interp_with.slice, 1 << 20);
   EXPECT_EQ(points(flat + ",points=cluster").interp_with.slice, 1 << 20);
-  const std::string few = "type=1,n=256x256x176,m=4000000,prec=f32,tol=1e-3";
+  const std::string few = "type=1,n=256x256x176,m=6800000,prec=f32,tol=1e-3";
   EXPECT_GT(points(few).spread_with.bin[0], points(few + ",points=radial").spread_with.bin[0]);
 }
 

@@ -65,6 +65,8 @@ std::vector<Case> one_of_each_family() {
   for (const int dim : {2, 3})
     for (const Precision precision : {Precision::f32, Precision::f64})
       cases.push_back(interpolating("InterpolateMatrix", dim, precision, 7, Interpolate::matrix));
+  cases.push_back(spreading("SpreadTf32", 3, Precision::f32, 6, Spread::tf32x3));
+  cases.push_back(interpolating("InterpolateTf32", 3, Precision::f32, 6, Interpolate::tf32x3));
   cases[1].parameters.placement = Placement::fetch;
   cases[2].parameters.placement = Placement::staged;
   cases[3].parameters.placement = Placement::two_level;

@@ -64,6 +64,30 @@ void add_matrices(std::vector<Case>& cases) {
     }
 }
 
+// Matrix units in single precision, with the largest bins and smaller ones, and tiles of an odd number of rows.
+void add_tf32(std::vector<Case>& cases) {
+  for (const int width : {2, 4, 5, 6, 7})
+    for (const bool spreads : {true, false}) {
+      Case one = spreads ? spreading("SpreadTf32", 3, kF32, width, Spread::tf32x3)
+                         : interpolating("InterpolateTf32", 3, kF32, width, Interpolate::tf32x3);
+      one.count = 120;
+      cases.push_back(one);
+      one.parameters.bin = {1, std::max(1, 8 - width), 1};
+      one.parameters.cap = 32;
+      one.parameters.placement = Placement::two_level;
+      one.points = width % 2 == 0 ? Points::edges : Points::clustered;
+      cases.push_back(one);
+      one.points = width == 6 ? Points::none : Points::one;
+      one.shape.fine = {8, 8, 8};  // not larger than a tile
+      cases.push_back(one);
+      one.points = Points::uniform;  // long gaps between planes, and many points of one
+      one.shape.fine = {9, 10, width % 2 == 0 ? 8 : 60};
+      one.transforms = 2;
+      one.count = 40;
+      cases.push_back(one);
+    }
+}
+
 // Pairs of cells, and the least and largest widths.
 void add_widths(std::vector<Case>& cases) {
   for (const int width : {2, 5, 6, 13})
@@ -278,7 +302,7 @@ void add_windows(std::vector<Case>& cases) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto add :
-       {add_families, add_matrices, add_widths, add_threads, add_points, add_sorts, add_slices, add_windows})
+       {add_families, add_matrices, add_tf32, add_widths, add_threads, add_points, add_sorts, add_slices, add_windows})
     add(cases);
   return cases;
 }

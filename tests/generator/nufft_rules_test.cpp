@@ -347,8 +347,9 @@ TEST(NufftKernelRules, DecideAloneWhetherThereAreKernels) {
     p.interleave = pick(true, false), p.fold = pick(true, false), p.deterministic = pick(false, false, true);
     p.placement = pick(Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level);
     p.slice = pick(0, 0, 100, 1 << 20), p.segment = pick(0, 0, 512, 4096, 16384);
-    const Spread spread = pick(Spread::points, Spread::tile_atomic, Spread::tile_owned, Spread::window);
-    const Interpolate interp = pick(Interpolate::points, Interpolate::tiled, Interpolate::window, Interpolate::matrix);
+    const Spread spread = pick(Spread::points, Spread::tile_atomic, Spread::tile_owned, Spread::window, Spread::tf32x3);
+    const Interpolate interp =
+        pick(Interpolate::points, Interpolate::tiled, Interpolate::window, Interpolate::matrix, Interpolate::tf32x3);
     const std::int64_t m = pick(1, 1000, 3'000'000, 200'000'000);
     const auto agrees = [&](const std::string& rule, auto emit) {
       std::string said;

@@ -153,6 +153,10 @@ Collection every_family() {
         ++turn;
       }
       const Shape shape = shape_of(dim, precision, 6);
+      if (dim == 3 && precision == Precision::f32) {
+        out.spread(shape, Spread::tf32x3, default_parameters(shape, Spread::tf32x3));
+        out.interpolate(shape, Interpolate::tf32x3, default_parameters(shape, Interpolate::tf32x3));
+      }
       if (dim > 1) out.slabs(shape, default_parameters(shape, Spread::window));
       for (const Placement placement :
            {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level}) {

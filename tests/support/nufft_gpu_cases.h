@@ -1,6 +1,7 @@
 // Nonuniform problems with GPU plans that together contain every pair of choices.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -29,7 +30,7 @@ inline constexpr Method kMethods[] = {
     {Spread::points, Interpolate::points, false}, {Spread::tile_atomic, Interpolate::tiled},
     {Spread::tile_owned, Interpolate::tiled},     {Spread::tile_owned, Interpolate::points},
     {Spread::points, Interpolate::window},        {Spread::window, Interpolate::points},
-    {Spread::points, Interpolate::matrix}};
+    {Spread::points, Interpolate::matrix},        {Spread::tf32x3, Interpolate::tf32x3}};
 
 inline void bind_method(NufftCase& c, const Method& method, Placement placement) {
   const generator::nufft::Shape shape =
@@ -37,6 +38,9 @@ inline void bind_method(NufftCase& c, const Method& method, Placement placement)
   auto& points = c.plan.gpu().points;
   points.spread = method.spread, points.interp = method.interp;
   if (points.interp == Interpolate::matrix && shape.dim == 1) points.interp = Interpolate::points;  // none in 1D
+  const bool products = shape.dim == 3 && shape.precision == Precision::f32 && shape.width < 8 &&
+                        *std::ranges::min_element(shape.fine) >= 8;  // what tf32x3 can do
+  if (points.spread == Spread::tf32x3 && !products) points.spread = Spread::window, points.interp = Interpolate::window;
   points.spread_with = default_parameters(shape, points.spread);
   points.interp_with = default_parameters(shape, points.interp);
   auto &lead = points.spread_with, &other = points.interp_with;

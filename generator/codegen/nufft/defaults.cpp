@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "generator/codegen/nufft/kernels.h"
+#include "generator/plan/nufft/blocks.h"
 
 namespace fourtune::generator::nufft {
 namespace {
@@ -124,6 +125,15 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   while (p.warps < 16 && (side * side + 32 * p.warps - 1) / (32 * p.warps) > (budget > 1 ? budget : 1)) p.warps *= 2;
 }
 
+// The largest bins: all of a tile's products are computed, whether a window reaches them or not.
+void set_tf32(const Shape& shape, double density, Parameters& p) {
+  const int side = std::max(1, kTf32Cells + 1 - shape.width);
+  p.order = RecordOrder::slide;
+  p.bin = {side, side, 1};
+  p.cap = density < 1 ? 256 : 512;
+  p.lanes = lanes_for(shape.width);
+}
+
 // Bins and subproblems of the paper on cuFINUFFT, Remark 1.
 Parameters published_parameters(const Shape& shape, bool sorted) {
   Parameters p;
@@ -154,6 +164,8 @@ Parameters plain_parameters(const Shape& shape, Spread family, double density) {
     if (shape.dim == 2 && density >= kLowDensity) p.bin = {8, 8, 1};
   } else if (family == Spread::window) {
     set_window(shape, density, true, p);
+  } else if (family == Spread::tf32x3) {
+    set_tf32(shape, density, p);
   }
   return p;
 }
@@ -163,6 +175,10 @@ Parameters plain_parameters(const Shape& shape, Interpolate family, double densi
   p.placement = placement_for(shape, density);
   if (family == Interpolate::window) {
     set_window(shape, density, false, p);
+    return p;
+  }
+  if (family == Interpolate::tf32x3) {
+    set_tf32(shape, density, p);
     return p;
   }
   p.order = RecordOrder::bins;

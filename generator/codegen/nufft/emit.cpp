@@ -11,11 +11,14 @@
 #include "nufft_interpolate_matrix_text.h"
 #include "nufft_interpolate_planes_text.h"
 #include "nufft_interpolate_text.h"
+#include "nufft_interpolate_tf32_text.h"
 #include "nufft_interpolate_window_text.h"
 #include "nufft_matrix_text.h"
 #include "nufft_spread_points_text.h"
+#include "nufft_spread_tf32_text.h"
 #include "nufft_spread_tile_text.h"
 #include "nufft_spread_window_text.h"
+#include "nufft_tf32_text.h"
 
 namespace fourtune::generator::nufft {
 namespace {
@@ -196,6 +199,7 @@ void StageKernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std:
            grid, arguments);
     return;
   }
+  if (family == Spread::tf32x3) return launch(tf32_kernel(true), grid, arguments);
   const bool atomic = family == Spread::tile_atomic;
   const Block block = spread_tile_block(shape_, p, family);
   const std::string more = fmt::format(
@@ -204,6 +208,18 @@ void StageKernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std:
   launch(kernel(fmt::format("spread_tile_{}{}", atomic ? "atomic" : "owned", rest ? "_rest" : ""),
                 nufft_spread_tile_text, more, block),
          grid, arguments);
+}
+
+KernelSource StageKernels::tf32_kernel(bool spreads) const {
+  const Parameters& p = parameters_;
+  const Tf32Block block = tf32_block(shape_, p, spreads);
+  const std::string more =
+      fmt::format("#define NUFFT_TY {}\n#define NUFFT_STAGE {}\n#define NUFFT_PERIOD {}\n#define NUFFT_MIN_BLOCKS {}\n",
+                  block.ty, block.stage, shape_.fine[2], p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "");
+  const std::string text =
+      std::string(nufft_tf32_text) + (spreads ? nufft_spread_tf32_text : nufft_interpolate_tf32_text);
+  return kernel(fmt::format("{}_tf32_{}x{}", spreads ? "spread" : "interpolate", p.bin[0], p.bin[1]), text, more,
+                block);
 }
 
 KernelSource StageKernels::matrix_interpolator() const {
@@ -249,6 +265,8 @@ void StageKernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, 
   if (family == Interpolate::window) {
     source = kernel(fmt::format("interpolate_window_{}x{}_g{}", p.bin[0], dim == 3 ? p.bin[1] : 1, p.warps),
                     nufft_interpolate_window_text, window_constants(false), window_block(shape_, p, false));
+  } else if (family == Interpolate::tf32x3) {
+    source = tf32_kernel(false);
   } else if (matrix) {
     source = matrix_interpolator();
   } else {

@@ -47,6 +47,8 @@ std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell,
 // cost per point, and a cost for the cells that leave the tiles. The constants come from the runs of
 // docs/design/gpu-nufft.md. In window_model.cpp.
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
+// The same for interpolation, whose tiles read planes.
+double window_interpolate_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
 
 // Coordinate x of dimension d lies at cell position fine * frac((x - centre - centre_low) * (factor + factor_low)).
 // Both need more digits than a double has: over N cells their rounding alone would be N / 2 times that of a coordinate.
@@ -150,6 +152,7 @@ class StageKernels {
   int real_bytes() const { return shape_.real_bytes(); }
   std::string window_constants(bool spreads) const;
   KernelSource matrix_interpolator() const;
+  KernelSource tf32_kernel(bool spreads) const;
   std::int64_t points_of_warp(int lanes, std::int64_t points) const;
   // Deterministic spreading (emit_bounds and emit_within_bounds) of several transforms.
   void launch_fixed(GpuProgram& program, KernelSource source, std::int64_t items, std::vector<LaunchArgument> arguments,

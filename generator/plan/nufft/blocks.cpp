@@ -123,6 +123,15 @@ MatrixBlock matrix_block(const Shape& shape, const Parameters& p) {
   return block;
 }
 
+Tf32Block tf32_block(const Shape& shape, const Parameters& p, bool spreads) {
+  Tf32Block block;
+  block.ty = rounded_up(p.bin[1] + shape.width - 1, 2);
+  // Values or weights of the planes, weights of x, weights of y.
+  block.stage = odd_vectors(shape, kTf32Cells * (spreads ? 4 : 3));
+  block.shared_bytes = 32ll * block.stage * shape.real_bytes();
+  return block;
+}
+
 GroupBlock spread_group_block(const Shape& shape, const Parameters& p, Spread family, int size) {
   const bool tiled = family == Spread::tile_owned;
   GroupBlock block = group_block(shape, size, 2 * size + shape.dim * shape.width);

@@ -47,6 +47,14 @@ struct MatrixBlock : Block {
 };
 MatrixBlock matrix_block(const Shape& shape, const Parameters& parameters);
 
+// Spread and Interpolate::tf32x3: a row of a tile has eight cells, of which there are `ty` rows, an even number, in
+// eight planes.
+inline constexpr int kTf32Cells = 8;
+struct Tf32Block : Block {
+  int ty = 2;
+};
+Tf32Block tf32_block(const Shape& shape, const Parameters& parameters, bool spreads);
+
 // `size` transforms at once. A cell of all of them has `pieces` parts of 16 bytes.
 struct GroupBlock : Block {
   int pieces = 1, sides = 1;

@@ -25,6 +25,7 @@ enum class Spread {
   tile_atomic,  // padded bin in shared memory with atomic additions, as in cuFINUFFT's SM
   tile_owned,   // output-driven: one warp whose lanes own cells of the stencil; no atomics, no block barriers
   window,       // register windows: templates/nufft_spread_window.cuh
+  tf32x3,       // 3D, f32: register windows on the matrix units: templates/nufft_spread_tf32.cuh
   // As published in the paper on cuFINUFFT: templates/nufft_published.cuh.
   gm,       // one thread per point, in the caller's order, global atomics
   gm_sort,  // the same in the order of bins
@@ -35,6 +36,7 @@ enum class Interpolate {
   tiled,    // padded bin in shared memory, `lanes` lanes per point
   window,   // register windows: templates/nufft_interpolate_window.cuh
   matrix,   // double-precision matrix units: templates/nufft_interpolate_matrix.cuh (2D), _planes.cuh (3D)
+  tf32x3,   // 3D, f32: register windows on the matrix units: templates/nufft_interpolate_tf32.cuh
   gm,       // as published: one thread per point, in the caller's order
   gm_sort,  // the same in the order of bins
 };

@@ -64,6 +64,19 @@ std::string matrix_rule(const Shape& shape, const Parameters& p) {
   return fits(shape, "interp=matrix", block.shared_bytes);
 }
 
+std::string tf32_rule(const Shape& shape, const Parameters& p) {
+  if (shape.dim != 3 || shape.precision != Precision::f32 || shape.width >= kTf32Cells)
+    return fmt::format("tf32x3 is for three dimensions, single precision and widths below {}", kTf32Cells);
+  if (p.order != RecordOrder::slide || p.bin[2] != 1) return "tf32x3 needs order slide and bins of one cell along z";
+  if (p.run != 1 || p.split != 1 || p.warps != 1) return "tf32x3 needs run 1, split 1 and one warp";
+  if (std::max(p.bin[0], p.bin[1]) + shape.width - 1 > kTf32Cells)
+    return fmt::format("tf32x3: bins of {} x {} cells, allowed are {} a side", p.bin[0], p.bin[1],
+                       kTf32Cells + 1 - shape.width);
+  if (*std::ranges::min_element(shape.fine) < kTf32Cells)
+    return fmt::format("tf32x3 needs {} cells in each dimension", kTf32Cells);
+  return fits(shape, "tf32x3", tf32_block(shape, p, true).shared_bytes);
+}
+
 // Groups of transforms; `tiled`: by padded bins.
 std::string group_rule(const Shape& shape, const Parameters& p, bool tiled) {
   if (shape.width > kMaxWidth) return fmt::format("width {}, groups of transforms go to {}", shape.width, kMaxWidth);
@@ -93,6 +106,7 @@ std::string one_spread_rule(const Shape& shape, const Parameters& p, Spread fami
   if (std::string why = narrow(shape); !why.empty()) return why;
   if (p.order == RecordOrder::caller) return "this spreader needs sorted points";
   if (family == Spread::window) return window_rule(shape, p, true);
+  if (family == Spread::tf32x3) return tf32_rule(shape, p);
   if (std::string why = needs_bins(p); !why.empty()) return why;
   return fits(shape, "a padded bin", spread_tile_block(shape, p, family).shared_bytes);
 }
@@ -101,6 +115,7 @@ std::string one_interpolate_rule(const Shape& shape, const Parameters& p, Interp
   if (std::string why = family == Interpolate::points ? whole_cells(shape, p) : narrow(shape); !why.empty()) return why;
   if (family == Interpolate::window) return window_rule(shape, p, false);
   if (family == Interpolate::matrix) return matrix_rule(shape, p);
+  if (family == Interpolate::tf32x3) return tf32_rule(shape, p);
   if (family == Interpolate::tiled)
     if (std::string why = needs_bins(p); !why.empty()) return why;
   return fits(shape, "a padded bin", interpolate_block(shape, p, family).shared_bytes);
@@ -163,7 +178,7 @@ std::string broken_rule(const Shape& shape, const Parameters& p, Spread family) 
         kPublishedShared, bytes);
   }
   if (p.placement == Placement::index) return std::string(kNoRecords);
-  if (p.deterministic && (family == Spread::window || p.run != 1 || p.group != 1))
+  if (p.deterministic && (family == Spread::window || family == Spread::tf32x3 || p.run != 1 || p.group != 1))
     return "deterministic spreading needs points, tile_atomic or tile_owned, run 1 and group 1";
   if (p.group == 1) return one_spread_rule(shape, p, family);
   if (family != Spread::points && family != Spread::tile_owned)

@@ -29,6 +29,7 @@ struct Shape {
   std::int64_t shared_bytes = h200::shared_per_block;  // largest shared memory of a block
   std::int64_t l2_bytes = h200::l2_bytes;
   int multiprocessors = h200::multiprocessors;
+  bool tf32 = true;  // whether its matrix units take TF32 numbers
 
   int real_bytes() const { return precision == Precision::f32 ? 4 : 8; }
   std::int64_t cells() const { return fine[0] * fine[1] * fine[2]; }
@@ -49,6 +50,7 @@ inline Shape shape_on(const DeviceTraits& device, const Problem& problem, const 
   if (device.shared_per_block > 0) shape.shared_bytes = device.shared_per_block;
   if (device.l2_bytes > 0) shape.l2_bytes = device.l2_bytes;
   if (device.multiprocessors > 0) shape.multiprocessors = device.multiprocessors;
+  shape.tf32 = device.compute_capability == 0 || device.compute_capability >= 80;
   return shape;
 }
 

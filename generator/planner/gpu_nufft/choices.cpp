@@ -44,6 +44,7 @@ void shrink(const Shape& shape, Parameters& p, double density) {
 // The interpolators that can share a spreader's sort for the adjoint, and vice versa.
 std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
   if (is_published(spread)) return {spread == Spread::gm ? Interpolate::gm : Interpolate::gm_sort};
+  if (spread == Spread::tf32x3) return {Interpolate::tf32x3, Interpolate::window, Interpolate::points};
   if (spread == Spread::window)
     return shape.dim == 3 ? std::vector{Interpolate::window, Interpolate::points}
                           : std::vector{Interpolate::points, Interpolate::window};
@@ -53,6 +54,7 @@ std::vector<Spread> partners(Interpolate interp) {
   if (interp == Interpolate::gm) return {Spread::gm};
   if (interp == Interpolate::gm_sort) return {Spread::sm, Spread::gm_sort};
   if (interp == Interpolate::window) return {Spread::window, Spread::points};
+  if (interp == Interpolate::tf32x3) return {Spread::tf32x3, Spread::window, Spread::points};
   if (interp == Interpolate::matrix) return {Spread::tile_owned, Spread::window, Spread::points};  // 2D, 3D
   return {Spread::tile_owned, Spread::points};
 }
@@ -73,9 +75,33 @@ GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, d
   return best ? *best : with_partner_of_spread(shape, family, default_parameters(shape, family, density));
 }
 
-GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density) {
+// Fewer points than a quarter of the bins: of wider tiles the one whose planes cost least to read. 995 723 points in
+// 320^3 cells took 149 us to sort by columns of 2 x 2, of which 8.2 million bins took 110; 130 812 of w = 13 in f64
+// were read in 692 us by 4 x 4, of w = 14 by 6 x 6 in 612 (H200). Not for clusters, which are dense where they are.
+Parameters widened(const Shape& shape, const Parameters& usual, double density) {
+  const double points =
+      density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  const int most = 170 / (2 * shape.width * (shape.precision == Precision::f32 ? 1 : 2));  // cells of a lane
+  Parameters best = usual;
+  double least = window_interpolate_seconds(shape, usual, points);
+  for (const std::array<int, 3> bin : {std::array{6, 6, 1}, {10, 3, 1}, {10, 10, 1}}) {
+    Parameters with = usual;
+    with.bin = bin;
+    const int tile = (bin[0] + shape.width - 1) * (bin[1] + shape.width - 1);
+    for (with.warps = 1; with.warps < 8 && (tile + 32 * with.warps - 1) / (32 * with.warps) > std::max(1, most);)
+      with.warps *= 2;
+    const double seconds = window_interpolate_seconds(shape, with, points);
+    if (seconds >= least || !broken_rule(shape, with, Interpolate::window).empty()) continue;
+    best = with, least = seconds;
+  }
+  return best;
+}
+
+GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density, double share = 1) {
   Parameters with = default_parameters(shape, family, density);
   if (family == Interpolate::window) shrink(shape, with, density);
+  const bool sparse = shape.dim == 3 && share >= 0.1 && density * with.bin[0] * with.bin[1] < 0.25;
+  if (family == Interpolate::window && sparse) with = widened(shape, with, density);
   return with_partner_of_interpolate(shape, family, with);
 }
 
@@ -88,11 +114,21 @@ bool is_little(const Shape& shape, double points) {
                         : shape.dim == 2 && shape.width >= 5 && additions <= shape.filling(1.6e6);
 }
 
+// Points so dense that the products of matrix units are mostly full, and windows so wide that register windows issue
+// more for them. Execute by those over execute by products (H200): w = 6, 0.5 to 2.8 points per cell 1.02 to 1.19
+// spreading and 0.96 to 1.19 interpolating, w = 7 from 1 on 1.01 to 1.30 and at 0.5 0.94, w = 5 interpolating 0.95 to
+// 1.32 and spreading 0.87; at 0.15 0.60 to 0.70.
+bool fills_products(const Shape& shape, double density, int least_width) {
+  return shape.dim == 3 && shape.precision == Precision::f32 && shape.tf32 && shape.width >= least_width &&
+         shape.width <= 7 && density >= (shape.width == 6 ? 0.5 : 1);
+}
+
 std::vector<Spread> spread_families(const Shape& shape, double density, bool little) {
   using enum Spread;
   if (shape.dim == 3)
-    return little ? std::vector{tile_owned, points, window, tile_atomic}
-                  : std::vector{window, tile_owned, points, tile_atomic};
+    return little                              ? std::vector{tile_owned, points, window, tile_atomic, tf32x3}
+           : fills_products(shape, density, 6) ? std::vector{tf32x3, window, tile_owned, points, tile_atomic}
+                                               : std::vector{window, tf32x3, tile_owned, points, tile_atomic};
   if (density < kSparse && shape.width <= 9) return {points, tile_owned, window, tile_atomic};
   if (shape.dim == 1 && density < kThin) return {points, tile_owned, window, tile_atomic};
   const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1]);
@@ -101,24 +137,32 @@ std::vector<Spread> spread_families(const Shape& shape, double density, bool lit
   return {window, tile_owned, points, tile_atomic};
 }
 
+std::vector<Interpolate> interpolate_families_3d(const Shape& shape, double density, bool little, double points_here) {
+  using enum Interpolate;
+  const bool f32 = shape.precision == Precision::f32;
+  const int w = shape.width;
+  if (points_here < shape.filling(kFewPoints) && density >= kThin && w <= 8)
+    return {tiled, points, window, matrix, tf32x3};
+  if (density < kSparse)
+    return w <= (f32 ? 6 : 7) || little ? std::vector{points, window, tiled, matrix, tf32x3}
+                                        : std::vector{window, points, matrix, tf32x3};
+  if (density < kThin)
+    return w <= 6 && !(f32 && w >= 5 && density > kThin / 2)
+               // 995 515 points of w = 5 on 160^3 cells: 202 us by tiles, 260 by points (f64, H100).
+               ? (f32 || (w >= 4 && density > 2 * kThin / 3) ? std::vector{tiled, points, window, tf32x3, matrix}
+                                                             : std::vector{points, window, tiled, matrix})
+               : std::vector{window, tf32x3, matrix, points, tiled};
+  if (fills_products(shape, density, 5)) return {tf32x3, window, tiled, points, matrix};
+  return w <= 4 ? std::vector{tiled, tf32x3, points, window, matrix}
+                : std::vector{window, tf32x3, matrix, tiled, points};
+}
+
 std::vector<Interpolate> interpolate_families(const Shape& shape, double density, bool little) {
   using enum Interpolate;
   const bool f32 = shape.precision == Precision::f32;
   const int w = shape.width;
   const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
-  if (shape.dim == 3) {
-    if (points_here < shape.filling(kFewPoints) && density >= kThin && w <= 8) return {tiled, points, window, matrix};
-    if (density < kSparse)
-      return w <= (f32 ? 6 : 7) || little ? std::vector{points, window, tiled, matrix}
-                                          : std::vector{window, points, matrix};
-    if (density < kThin)
-      return w <= 6 && !(f32 && w >= 5 && density > kThin / 2)
-                 // 995 515 points of w = 5 on 160^3 cells: 202 us by tiles, 260 by points (f64, H100).
-                 ? (f32 || (w >= 4 && density > 2 * kThin / 3) ? std::vector{tiled, points, window, matrix}
-                                                               : std::vector{points, window, tiled, matrix})
-                 : std::vector{window, matrix, points, tiled};
-    return w <= 4 ? std::vector{tiled, points, window, matrix} : std::vector{window, matrix, tiled, points};
-  }
+  if (shape.dim == 3) return interpolate_families_3d(shape, density, little, points_here);
   if (density < kThin)
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
   if (shape.dim == 1) return {tiled, points, window};
@@ -183,6 +227,7 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
   const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
   const bool little = is_little(shape, density * cells * static_cast<double>(batch));
   const auto add = [&](GpuPointsChoice choice) {
+    if (!shape.tf32 && (choice.spread == Spread::tf32x3 || choice.interp == Interpolate::tf32x3)) return;
     if (why_not(choice, shape).empty()) out.push_back(choice);
   };
   if (lead == Lead::spread)
@@ -192,7 +237,7 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
       add(with_spread(shape, family, density, share));
   else
     for (const Interpolate family : interpolate_families(shape, density, little))
-      add(with_interpolate(shape, family, density));
+      add(with_interpolate(shape, family, density, share));
   return out;
 }
 
@@ -260,8 +305,9 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
         if (by[d] != 0) sort.bin[d] = by[d] > 0 ? sort.bin[d] * by[d] : std::max(1, sort.bin[d] / -by[d]);
     };
   };
-  const bool window =
-      choice.spread == Spread::window || choice.interp == Interpolate::window || choice.interp == Interpolate::matrix;
+  const bool window = choice.spread == Spread::window || choice.spread == Spread::tf32x3 ||
+                      choice.interp == Interpolate::window || choice.interp == Interpolate::matrix ||
+                      choice.interp == Interpolate::tf32x3;
   std::vector<Change> changes{
       bins(2, 1, 1),
       bins(-2, 1, 1),
@@ -307,8 +353,13 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
 
 GpuPointsChoice refit(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
   if (why_not(choice, shape).empty()) return choice;
-  GpuPointsChoice out =
-      lead == Lead::spread ? with_spread(shape, choice.spread, 1) : with_interpolate(shape, choice.interp, 1);
+  const auto of = [&](Spread spread, Interpolate interp) {
+    return lead == Lead::spread ? with_spread(shape, spread, 1) : with_interpolate(shape, interp, 1);
+  };
+  GpuPointsChoice out = of(choice.spread, choice.interp);
+  // Wider windows, and grids of fewer than eight cells.
+  const bool products = lead == Lead::spread ? choice.spread == Spread::tf32x3 : choice.interp == Interpolate::tf32x3;
+  if (products && !why_not(out, shape).empty()) out = of(Spread::window, Interpolate::window);
   if (const std::string why = why_not(out, shape); !why.empty()) throw Error(Status::invalid_plan, why);
   return out;
 }

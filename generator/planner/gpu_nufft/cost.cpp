@@ -79,6 +79,18 @@ double window_seconds(const Gridding& g, const nufft::Parameters& with, double f
   return std::max(a, b) + 0.3 * std::min(a, b);
 }
 
+// Matrix units in single precision: a price for each product, which takes up to `at_once` points that begin within 9 -
+// w planes of a column, and one for each finished plane of a tile. The prices are counted instructions.
+double products_seconds(const Gridding& g, const nufft::Parameters& with, double at_once, double plane_rate) {
+  constexpr double kProduct = 45;  // picoseconds, by the points that it may take
+  const double tile = 64, bin = 1.0 * with.bin[0] * with.bin[1], planes = std::max(1, 9 - g.width);
+  const double together = std::max(1.0, g.points / (g.cells() * g.share) * bin * planes);
+  const double point = kProduct * at_once * std::min(1.0, 1 / at_once + 0.5 / together);
+  const double moved = g.cells() * g.share * tile / bin * occupied(g, bin * g.width / g.share);
+  const double a = g.points * point * 1e-12, b = moved / plane_rate;
+  return std::max(a, b) + 0.3 * std::min(a, b);
+}
+
 // Padded cells of all tiles that contain a point.
 double tile_cells(const Gridding& g, const nufft::Parameters& with) {
   double padded = 1, bin = 1;
@@ -120,6 +132,8 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
     case Spread::window:
       if (g.dim == 3) return nufft::window_spread_seconds(g.shape(), with, g.points, g.share);
       return window_seconds(g, with, 40, f32 ? 5 : 8, (f32 ? 60e9 : 30e9) * near);
+    case Spread::tf32x3:
+      return products_seconds(g, with, 8, 225e9 * near);
     case Spread::tile_owned: {
       const double point = g.dim == 3   ? (f32 ? 1.5 : 3.0) * stencil
                            : g.dim == 2 ? 20 + (f32 ? 2.0 : 3.0) * stencil
@@ -145,8 +159,10 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
   const double stencil = g.stencil(), bytes = g.complex_bytes();
   switch (family) {
     case Interpolate::window:
-      if (g.dim == 3) return window_seconds(g, with, f32 ? 45 : 80, f32 ? 4.2 : 8.4, 400e9);
+      if (g.dim == 3) return nufft::window_interpolate_seconds(g.shape(), with, g.points);
       return window_seconds(g, with, 50, f32 ? 8 : 12, 100e9);
+    case Interpolate::tf32x3:
+      return products_seconds(g, with, 16, 400e9);
     case Interpolate::matrix: {
       double padded = 1, bin = 1;
       for (std::size_t d = 0; d < 2; ++d)

@@ -19,12 +19,15 @@ int attribute(CUdevice device, CUdevice_attribute which) {
   return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
-// Whether programmatic dependent launches are enabled (docs/design/cuda.md). A stream that is being captured supports
-// them since CUDA 12.3.
-bool may_overlap(const DeviceTraits& traits) {
+// What FOURTUNE_CUDA_OVERLAP says (docs/design/cuda.md): 1 all kernels, 0 none, else those of nonuniform transforms.
+bool wants_overlap(const char* value) {
   const char* const wanted = std::getenv("FOURTUNE_CUDA_OVERLAP");
-  return wanted && std::strcmp(wanted, "1") == 0 && traits.compute_capability >= 90 && driver().cuLaunchKernelEx &&
-         driver().version >= 12030;
+  return wanted && std::strcmp(wanted, value) == 0;
+}
+
+// Whether there are programmatic dependent launches. A stream that is being captured supports them since CUDA 12.3.
+bool can_overlap(const DeviceTraits& traits) {
+  return traits.compute_capability >= 90 && driver().cuLaunchKernelEx && driver().version >= 12030;
 }
 
 CUdevice handle_of(int ordinal) {
@@ -184,7 +187,8 @@ LoadedKernel::LoadedKernel(std::shared_ptr<const Device> device, const generator
       block_(source.block),
       cluster_(source.cluster),
       shared_bytes_(source.shared_bytes),
-      overlaps_(generator::waits_for_earlier(source) && may_overlap(device_->traits())),
+      waits_(generator::waits_for_earlier(source) && can_overlap(device_->traits())),
+      overlaps_(waits_ && wants_overlap("1")),
       entry_(source.entry) {
   const ContextGuard guard(*device_);
   const std::string what = fmt::format("loading kernel {}", entry_);
@@ -236,6 +240,7 @@ LoadedKernel::LoadedKernel(LoadedKernel&& other) noexcept
       block_(other.block_),
       cluster_(other.cluster_),
       shared_bytes_(other.shared_bytes_),
+      waits_(other.waits_),
       overlaps_(other.overlaps_),
       entry_(std::move(other.entry_)),
       resources_(other.resources_) {}
@@ -247,6 +252,8 @@ LoadedKernel::~LoadedKernel() {
   driver().cuModuleUnload(module_);
   driver().cuCtxPopCurrent(&ours);
 }
+
+void LoadedKernel::let_overlap() { overlaps_ = waits_ && !wants_overlap("0"); }
 
 void LoadedKernel::launch(const generator::Extent3& grid, void** arguments, CUstream stream, bool overlap) const {
   const DriverApi& api = driver();

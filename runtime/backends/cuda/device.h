@@ -141,9 +141,11 @@ class LoadedKernel {
   const generator::Extent3& block() const { return block_; }
   const generator::Extent3& cluster() const { return cluster_; }
   unsigned shared_bytes() const { return shared_bytes_; }
-  // True when it may start before the preceding kernel ends: its text supports this (templates/launch_order.cuh) and so
-  // does the device.
+  // True when it may start before the preceding kernel ends: its text supports this (templates/launch_order.cuh), so
+  // does the device, and it is wanted.
   bool overlaps() const { return overlaps_; }
+  // For kernels of calls that gain by it, unless the user refuses.
+  void let_overlap();
   // arguments[i] points to the value of parameter i. Does not wait. The device's context must be current. overlap: the
   // kernel may start before the preceding kernel on the stream ends; that one must be ours and from the same call.
   void launch(const generator::Extent3& grid, void** arguments, CUstream stream, bool overlap = false) const;
@@ -155,6 +157,7 @@ class LoadedKernel {
   CUfunction function_ = nullptr;
   generator::Extent3 block_{}, cluster_{};
   unsigned shared_bytes_ = 0;
+  bool waits_ = false;  // it can
   bool overlaps_ = false;
   std::string entry_;
   KernelResources resources_;

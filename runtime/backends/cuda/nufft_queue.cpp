@@ -69,6 +69,7 @@ class CudaQueue final : public gpu::Queue {
     for (LoadedKernel& kernel : fresh) {
       numbers.push_back(static_cast<int>(kernels_.size()));
       kernels_.push_back(std::move(kernel));
+      kernels_.back().let_overlap();
     }
     reports_.insert(reports_.end(), reports.begin(), reports.end());
     return numbers;
