@@ -342,10 +342,14 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     set_threads(w, line, one, values);
     set_exchange(w, line, one, values);
     // Threads that gather unlike numbers of neighbours: 78 f32 x 215093 took 93.9 us on an H200 in tiles of 12 lines by
-    // 96 threads, 67.0 in tiles of 16; 66 and 102 values 66.3 and 68.8.
+    // 96 threads, 67.0 in tiles of 16; 66 and 102 values 66.3 and 68.8. With the larger radix first 78 took 71.0, 102
+    // 76.2.
     if (one.small_tiles && w.coalesce != Coalesce::none && values % w.threads != 0)
-      if (const auto even = even_tile(group.front(), group.back()))
+      if (const auto even = even_tile(group.front(), group.back())) {
         w.tile[one.carrier()] = even->lines, w.threads = even->threads;
+        const int small = group.back(), large = group.front();
+        kernel.subs = {{Dim::x, n / small, small, n / small, n, true}, {Dim::x, n / large, large, 1, large, false}};
+      }
     w.store = plan.order == DigitOrder::primes ? Store::place : Store::sorted;
     w.to = Target::out;
     plan.kernels.push_back(kernel);
