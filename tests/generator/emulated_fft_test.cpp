@@ -181,6 +181,50 @@ TEST(EmulatedFft, RealPrimeLengthsInThreeKernels) {
   }
 }
 
+// DFTs in f64 whose values do not fit registers are convolved, complex and real, whatever lies beside them, except
+// where that cannot do what is asked for or saves nothing.
+TEST(EmulatedFft, LargePrimeFactorsInDoubleAreConvolved) {
+  struct Case {
+    std::array<std::int64_t, 3> n;
+    FftType type;
+    bool in_place;
+    bool convolves;
+  };
+  for (const Case& c : {Case{{47, 1, 1}, FftType::c2c, false, true},
+                        {{118, 1, 1}, FftType::c2c, true, true},
+                        {{183, 30, 1}, FftType::c2c, false, true},
+                        {{70, 53, 3}, FftType::c2c, false, true},
+                        {{5, 94, 9}, FftType::r2c, false, true},
+                        {{530, 1, 1}, FftType::c2r, false, true},
+                        {{94, 50, 1}, FftType::c2r, true, true},
+                        {{106, 1, 1}, FftType::r2c, false, true},
+                        {{177, 26, 1}, FftType::r2c, true, true},
+                        {{159, 1, 2}, FftType::c2r, false, true},
+                        {{43, 1, 1}, FftType::c2c, false, false},
+                        {{59, 1, 1}, FftType::r2c, false, false},  // a thread holds the line
+                        {{61, 1, 1}, FftType::c2r, false, false},
+                        {{47, 6, 2}, FftType::c2c, false, false}}) {  // a block holds the array
+    SCOPED_TRACE(::testing::Message() << c.n[0] << "x" << c.n[1] << "x" << c.n[2] << " type "
+                                      << static_cast<int>(c.type));
+    EmitOptions o = sized(c.n[0], c.n[1], c.n[2]);
+    o.precision = Precision::f64;
+    o.type = c.type, o.in_place = c.in_place;
+    o.sign = c.type == FftType::c2r ? 1 : -1;
+    o.batch = 3, o.scale = 0.5;
+    EXPECT_EQ(convolves(o), c.convolves);
+    EXPECT_LT(program_error(emit_any_size(o), o), 3 * allowed(o));
+    o.precision = Precision::f32;
+    EXPECT_FALSE(convolves(o));
+  }
+  EmitOptions o = sized(106, 2);
+  o.precision = Precision::f64;
+  o.hooks[0].input = Pruning{Pruning::Kind::head, {}, 106, 50};
+  EXPECT_FALSE(convolves(o));
+  o.hooks[0].input.reset();
+  o.order = DigitOrder::primes;
+  EXPECT_FALSE(convolves(o));
+}
+
 TEST(EmulatedFft, LongPrimeLengths) {
   EmitOptions o = sized(4099);
   o.batch = 2;

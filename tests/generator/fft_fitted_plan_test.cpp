@@ -68,14 +68,9 @@ TEST(FftPlainPlans, ShortLinesInLargeBatchesCoalesceWhatAThreadHolds) {
 }
 
 // Rows of half spectra are shorter than the tile's lines: no rounds look for their neighbours, where two radices do.
-TEST(FftPlainPlans, ShortRealLinesTakeTwoRadicesInSmallTiles) {
-  for (const auto& [n, type] : {std::pair(10, FftType::r2c),
-                                {15, FftType::r2c},
-                                {18, FftType::r2c},
-                                {49, FftType::r2c},
-                                {60, FftType::r2c},
-                                {12, FftType::c2r},
-                                {22, FftType::c2r}}) {
+// Threads that hold lines have such rounds.
+TEST(FftPlainPlans, ShortRealLinesTakeOneRadixOrTwoInSmallTiles) {
+  for (const auto& [n, type] : {std::pair(49, FftType::r2c), {36, FftType::r2c}, {60, FftType::c2r}}) {
     EmitOptions o = line_options(n, Precision::f32);
     o.type = type;
     const FftPlan plan = plain_plan(o);
@@ -86,6 +81,15 @@ TEST(FftPlainPlans, ShortRealLinesTakeTwoRadicesInSmallTiles) {
     EXPECT_EQ(plan.kernels[0].with.coalesce, Coalesce::none);
     EXPECT_LE(n * plan.kernels[0].with.tile[1], 640 + 4 * n);
   }
+  for (const Precision precision : {Precision::f32, Precision::f64})
+    for (const auto& [n, type] :
+         {std::pair(10, FftType::r2c), {12, FftType::c2r}, {26, FftType::c2r}, {30, FftType::r2c}}) {
+      EmitOptions o = line_options(n, precision);
+      o.type = type;
+      const Kernel kernel = plain_plan(o).kernels.at(0);
+      EXPECT_EQ(kernel.subs.size(), 1u) << n;
+      EXPECT_EQ(kernel.with.coalesce, Coalesce::both) << n;
+    }
   for (const auto& [n, coalesce] :
        {std::pair(16, Coalesce::both), {17, Coalesce::both}, {9, Coalesce::both}, {70, Coalesce::none}}) {
     EmitOptions o = line_options(n, Precision::f32);
@@ -105,6 +109,35 @@ TEST(FftPlainPlans, ComplexLinesOfTwoRadicesGatherNeighboursInSmallTilesOfLargeB
     o.batch = 1850;
     EXPECT_EQ(plain_plan(o).kernels[0].with.coalesce, Coalesce::none) << n;
   }
+}
+
+// Every thread has one DFT of the larger radix, and as many values to gather as the others.
+TEST(FftPlainPlans, ThreadsGatherAsManyNeighboursEach) {
+  for (const auto& [n, precision] : {std::pair(66, Precision::f32), {78, Precision::f32}, {20, Precision::f64}}) {
+    EmitOptions o = line_options(n, precision);
+    o.batch = 1 << 20;
+    const FftPlan plan = plain_plan(o);
+    SCOPED_TRACE(to_text(plan));
+    EXPECT_TRUE(check(plan, o.n).empty());
+    const KernelParameters with = plan.kernels.at(0).with;
+    EXPECT_EQ(n * with.tile[1] % with.threads, 0);
+    EXPECT_LE(n * with.tile[1], 2100);
+  }
+}
+
+// Few lines of 64 KB have a multiprocessor for each half.
+TEST(FftPlainPlans, FewLongLinesInDoubleTakeClusters) {
+  EmitOptions o = line_options(4096, Precision::f64);
+  for (const auto& [batch, cluster] : {std::pair(100, 2), {2000, 1}}) {
+    o.batch = batch;
+    const FftPlan plan = plain_plan(o);
+    EXPECT_TRUE(check(plan, o.n).empty());
+    EXPECT_TRUE(check_device(plan, o.device).empty());
+    EXPECT_EQ(plan.kernels.at(0).with.cluster, cluster) << batch;
+  }
+  o.batch = 100;
+  o.device.cluster_blocks = 1;
+  EXPECT_EQ(plain_plan(o).kernels.at(0).with.cluster, 1);
 }
 
 // The largest divisors near what is wanted would leave runs of 48 and 72 bytes.

@@ -44,6 +44,33 @@ TEST(BenchCommand, SaysBeforeItMeasuresThatThereIsNoGnuplotAndLeavesTheScript) {
   EXPECT_FALSE(std::filesystem::exists(folder / "bench.svg"));
 }
 
+TEST(BenchCommand, TimesEveryPlanOfAList) {
+  const ScratchFolder folder;
+  const std::string token = "fft:type=c2c,n=60,prec=f64,batch=3", other = "fft:type=r2c,n=16x9,prec=f32";
+  write_text(folder / "plans.txt", "# plans\n" + token + "\tcpu;threads=1;fft=rows(block=4)\n\n  " + token +
+                                       "   cpu;threads=1;fft=rows(block=1)  \n" + other +
+                                       " cpu;threads=1;fft=rows(block=2)\n");
+  const Finished done =
+      bench({"--no-memory", "--untuned-only", "--plans", "plans.txt", "--csv", "bench.csv"}, folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  const std::string csv = read_text(folder / "bench.csv");
+  EXPECT_TRUE(holds(csv, ",plan 1,reference,")) << csv;
+  EXPECT_TRUE(holds(csv, ",plan 2,reference,")) << csv;
+  EXPECT_TRUE(holds(csv, "block=1)")) << csv;
+  EXPECT_TRUE(holds(csv, other)) << csv;
+
+  write_text(folder / "bad.txt", token + " cpu;threads=1;fft=rows(block=4)\n" + token + "\n");
+  const Finished bad = bench({"--no-memory", "--plans", "bad.txt"}, folder.path());
+  EXPECT_EQ(bad.code, 2) << bad.err;
+  EXPECT_TRUE(holds(bad.err, "bad.txt:2: ")) << bad.err;
+  const Finished none = bench({"--plans", "none.txt"}, folder.path());
+  EXPECT_EQ(none.code, 2) << none.err;
+  EXPECT_TRUE(holds(none.err, "none.txt: no such file")) << none.err;
+  const Finished suite = bench({"--suite", "nufft3d-cpu", "--plans", "plans.txt"}, folder.path());
+  EXPECT_EQ(suite.code, 2) << suite.err;
+  EXPECT_EQ(suite.out, "");
+}
+
 TEST(BenchCommand, OutputsThatCannotBeWrittenAreRefusedBeforeItMeasures) {
   const ScratchFolder folder;
   const std::vector<std::vector<std::string>> cases{

@@ -46,6 +46,10 @@ void add_options(CLI::App& command, BenchOptions& options) {
                   "Also time ours on several devices that share batches: all, or numbers such as 0,1")
       ->type_name("LIST");
   command.add_option("--plan", options.plan, "Time ours with this plan, in the tuned column")->type_name("TEXT");
+  command
+      .add_option("--plans", options.plans,
+                  "Also time ours with each plan of this file, whose lines are a problem and a plan text")
+      ->type_name("FILE");
   command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
       ->type_name("PATH");
   command.add_option("--threads", options.threads, "Threads that every library may use (default: all)")
@@ -141,7 +145,8 @@ void require_gpu(const BenchOptions& options) {
                      "`fourtune-ranks bench --help` lists them");
   };
   if (!options.tokens.empty() || !options.problems.empty() || !options.filter.empty()) unknown("problems");
-  if (!options.plan.empty() || !options.devices.empty()) unknown("--plan, --devices");
+  if (!options.plan.empty() || !options.plans.empty() || !options.devices.empty())
+    unknown("--plan, --plans, --devices");
   if (!options.from_csv.empty() || !options.baseline.empty()) unknown("--from-csv, --baseline");
   if (options.cpu_time) unknown("--cpu-time");
   std::vector<std::string> words{"bench", "--suite", "mtip"};
@@ -181,6 +186,7 @@ void run(const BenchOptions& options) {
   if (options.suite == "mtip") run_on_ranks(options);
   if (options.ranks > 0) throw UsageError("--ranks: only suite mtip runs on ranks");
   if (!options.suite.empty() && !options.devices.empty()) throw UsageError("--devices: not with a suite");
+  if (!options.suite.empty() && !options.plans.empty()) throw UsageError("--plans: not with a suite");
   check_outputs(options);
   check_baseline(options);
   if (options.suite == "nufft3d-cpu") {

@@ -13,6 +13,7 @@
 #include "tools/bench/measure/measure.h"
 #include "tools/bench/measure/memory.h"
 #include "tools/bench/peers/peers.h"
+#include "tools/bench/plan_list.h"
 #include "tools/bench/report/csv_read.h"
 #include "tools/bench/report/report.h"
 #include "tools/common/device_arrays.h"
@@ -20,7 +21,6 @@
 #include "tools/common/gpu_backends.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/stopwatch.h"
-#include "tuner/measure/validate.h"
 #include "tuner/report/report.h"
 #include "tuner/report/screen.h"
 #include "tuner/report/table.h"
@@ -30,6 +30,8 @@ namespace {
 
 // The contender whose batch several devices share.
 constexpr const char* kShared = "devices";
+// Contenders with the plans of a list: this and a number.
+constexpr const char* kListed = "plan ";
 
 int threads_of(const BenchOptions& options, const runtime::Backend& backend) {
   return options.threads > 0 ? options.threads : std::max(1, backend.traits(options.device).cores);
@@ -40,7 +42,7 @@ std::string fftw_plan(int threads, const char* rigor) {
 }
 
 std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& options, const runtime::Backend& backend,
-                                  int threads, const std::vector<Peer>& peers) {
+                                  int threads, const std::vector<Peer>& peers, const PlanList& listed) {
   const OursOptions untuned{std::string(backend.name()), threads, {}, {}, options.device};
   OursOptions tuned = untuned;
   tuned.db = options.db;
@@ -55,6 +57,11 @@ std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& op
     list.push_back(our_entrant("plan", Role::tuned, forced));
   else if (!options.untuned_only && has_verdict(problem, tuned))
     list.push_back(our_entrant("tuned", Role::tuned, tuned));
+  if (const auto found = listed.plans.find(to_token(problem)); found != listed.plans.end())
+    for (std::size_t i = 0; i < found->second.size(); ++i) {
+      forced.plan = found->second[i];
+      list.push_back(our_entrant(fmt::format("{}{}", kListed, i + 1), Role::reference, forced));
+    }
   OursOptions shared = untuned;
   shared.devices = options.devices;
   if (!options.devices.empty()) list.push_back(our_entrant(kShared, Role::reference, shared));
@@ -64,14 +71,14 @@ std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& op
   return list;
 }
 
-std::vector<Problem> problems_of(const BenchOptions& options) {
-  std::vector<Problem> problems;
+std::vector<Problem> problems_of(const BenchOptions& options, const PlanList& listed) {
+  std::vector<Problem> problems = listed.problems;
   if (!options.problems.empty()) problems = problems_from_file(options.problems);
   for (const std::string& token : options.tokens) problems.push_back(problem_from_argument(token));
   if (problems.empty()) throw UsageError("no problems are given", "--problems builtin:applications, or problem tokens");
   std::vector<Problem> bound;
   for (const Problem& problem : problems) {
-    const Problem one = parse_problem(to_token(tuner::bound_problem(problem)));  // exactly what the token says
+    const Problem one = as_bound(problem);
     const bool wanted = options.filter.empty() || to_token(one).find(options.filter) != std::string::npos;
     if (wanted && std::find(bound.begin(), bound.end(), one) == bound.end()) bound.push_back(one);
   }
@@ -121,19 +128,48 @@ std::string devices_table(const std::vector<ProblemResult>& results, const tuner
   return rows.size() > 1 ? "\n" + tuner::table_text(rows, {{1, 2, 3, 4}}, screen) : std::string();
 }
 
+// What the plans of a list took, the fastest first, beside the untuned plan.
+std::string plans_table(const std::vector<ProblemResult>& results, const tuner::Screen& screen) {
+  std::vector<tuner::Cells> rows{{"problem", "time", "untuned", "ratio", "error", "plan"}};
+  for (const ProblemResult& result : results) {
+    const ContenderResult* untuned = nullptr;
+    std::vector<const ContenderResult*> plans;
+    for (const ContenderResult& one : result.contenders) {
+      if (one.ran() && one.role == Role::untuned) untuned = &one;
+      if (one.name.starts_with(kListed)) plans.push_back(&one);
+    }
+    const auto sooner = [](const ContenderResult* a, const ContenderResult* b) {
+      return a->ran() != b->ran() ? a->ran() : a->ran() && a->execute.median < b->execute.median;
+    };
+    std::stable_sort(plans.begin(), plans.end(), sooner);
+    for (const ContenderResult* one : plans) {
+      if (!one->ran()) {
+        rows.push_back({result.token, "-", "-", "-", "-", one->name + ": " + one->failure});
+        continue;
+      }
+      rows.push_back({result.token, tuner::format_seconds(one->execute.median * 1e-9),
+                      untuned ? tuner::format_seconds(untuned->execute.median * 1e-9) : "-",
+                      untuned ? fmt::format("{:.2f}", untuned->execute.median / one->execute.median) : "-",
+                      fmt::format("{:.1e}{}", one->error, one->right ? "" : " WRONG"), one->plan});
+    }
+  }
+  return rows.size() > 1 ? "\n" + tuner::table_text(rows, {{1, 2, 3, 4}}, screen) : std::string();
+}
+
 void show(const std::vector<ProblemResult>& results, const BenchOptions& options) {
   const tuner::Screen screen = tuner::screen_of(stdout, options.wide);
   fmt::print("\n{}\n{}{}", comparison_table(results, true, screen), comparison_summary(results, screen),
              skip_notes(results));
   fmt::print("{}{}{}{}", modes_table(results, screen), stages_table(results, screen), passes_table(results, screen),
              variants_text(results));
-  fmt::print("{}", devices_table(results, screen));
+  fmt::print("{}{}", devices_table(results, screen), plans_table(results, screen));
   if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
   if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
   std::fflush(stdout);
   for (const ProblemResult& result : results)
     for (const ContenderResult& one : result.contenders)
-      if (one.ran() && !one.right && (one.role == Role::tuned || one.role == Role::untuned))
+      if (one.ran() && !one.right &&
+          (one.role == Role::tuned || one.role == Role::untuned || one.name.starts_with(kListed)))
         throw Failure("an answer of ours misses its tolerance (see WRONG above)", "please report it");
 }
 
@@ -156,7 +192,8 @@ void run_comparison(const BenchOptions& options) {
   const bool host = takes_host_arrays(backend);
   const int threads = threads_of(options, backend);
   check_clock(options, threads, backend);
-  const std::vector<Problem> problems = problems_of(options);
+  const PlanList listed = options.plans.empty() ? PlanList{} : plans_from_file(options.plans);
+  const std::vector<Problem> problems = problems_of(options, listed);
   const auto current = backend.make_current(options.device);
   const std::vector<Peer> peers = load_peers(options.peers, backend, options.device);
   BenchEnvironment environment = bench_environment(threads, backend, options.device);
@@ -174,7 +211,7 @@ void run_comparison(const BenchOptions& options) {
   if (options.compile_first) {
     std::vector<ToMeasure> list;
     for (const Problem& problem : problems)
-      list.push_back({problem, entrants_for(problem, options, backend, threads, peers)});
+      list.push_back({problem, entrants_for(problem, options, backend, threads, peers, listed)});
     compile_first(list, backend.traits(options.device).cores);
   }
   for (const Problem& problem : problems) {
@@ -183,7 +220,7 @@ void run_comparison(const BenchOptions& options) {
       results.push_back({problem, to_token(problem), reason, {}, 0});
       continue;
     }
-    const std::vector<Entrant> entrants = entrants_for(problem, options, backend, threads, peers);
+    const std::vector<Entrant> entrants = entrants_for(problem, options, backend, threads, peers, listed);
     const MeasureOptions measure = measure_options(options, backend, std::min(options.min_rounds, options.rounds));
     results.push_back(measure_problem(problem, entrants, measure));
     if (host && options.measure_memory && results.back().skipped.empty())

@@ -39,21 +39,31 @@ double copy_seconds(const Problem& problem, const DeviceTraits& traits, const ff
   return bytes / std::max(1.0, costs.copy * traits.memory_bandwidth * (cached ? costs.cached : 1));
 }
 
+fft::EmitOptions line_options(const Problem& problem, const DeviceTraits& traits) {
+  fft::EmitOptions options = emit_options(problem);
+  options.device = traits;
+  return options;
+}
+
 // Our convolutions, from traffic alone, except for 1.6 trips that arithmetic takes within a kernel (120 lengths on an
-// H200 took 1.4 to 2.6 trips in all), as lengths grow by a factor of two to four. Those along x of real transforms of
+// H200 took 1.4 to 2.6 trips in all), as lengths grow by a factor of two to four; 0.6 for short lines (71 to 127 values
+// on both devices 1.1 to 1.7 trips in all, one of eleven 2.1). Those along x of real transforms of
 // odd length compute with complex lines, and long ones pass through memory as such; of even length (`halves`) with half
 // of them, and where an r2c makes its half spectra apart, they pass once more.
 double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs,
                            bool halves) {
-  constexpr std::int64_t in_one_kernel = 4096;
+  const fft::EmitOptions options = line_options(problem, traits);
+  constexpr std::int64_t in_one_kernel = 4096, in_short_rounds = 128;
   double trips = 0, whole = 0;
   for (std::size_t d = 0; d < problem.n.size(); ++d) {
     const bool half = d == 0 && halves;
     const std::int64_t n = problem.n[d] / (half ? 2 : 1);
-    const bool convolves = !fft::has_codelets(n), in_one = convolves && n <= in_one_kernel;
+    const bool convolves = fft::is_convolved(options, static_cast<int>(d)), in_one = convolves && n <= in_one_kernel;
     (in_one && d == 0 && !half ? whole : trips) += kernels_of_line(n, longest_line);
     if (!convolves) continue;
-    (half || d > 0 ? trips : whole) += in_one ? 1.6 : n <= in_three_kernels ? 5 : costs.convolution_long;
+    (half || d > 0 ? trips : whole) += in_one                  ? (n <= in_short_rounds ? 0.6 : 1.6)
+                                       : n <= in_three_kernels ? 5
+                                                               : costs.convolution_long;
     if (half && !in_one && problem.fft_type == FftType::r2c) trips += 1.25;
   }
   if (trips + whole == 0) trips = 1;  // of one value
@@ -159,8 +169,9 @@ double real_plan_seconds(const fft::FftPlan& plan, const Problem& problem, const
   return out;
 }
 
-// The plain plan in the notation; empty if it cannot be written in it (a length without codelets).
+// The plain plan in the notation; empty if it cannot be written in it (a length that is convolved).
 fft::FftPlan plain_notation(const Problem& problem, const DeviceTraits& traits) {
+  if (fft::convolves(line_options(problem, traits))) return {};
   try {
     fft::EmitOptions options = notation_options(problem);
     options.device = traits;
@@ -170,19 +181,14 @@ fft::FftPlan plain_notation(const Problem& problem, const DeviceTraits& traits) 
   }
 }
 
-fft::EmitOptions line_options(const Problem& problem, const DeviceTraits& traits) {
-  fft::EmitOptions options = emit_options(problem);
-  options.device = traits;
-  return options;
-}
 bool takes_half_lines(const Problem& problem, const DeviceTraits& traits) {
   return fft::takes_half_lines(line_options(problem, traits));
 }
 // The complex lines of half the length in the notation; empty if they, or another dimension, are convolved.
 fft::FftPlan half_notation(const Problem& problem, const DeviceTraits& traits) {
-  for (const std::int64_t n : problem.n)
-    if (!fft::has_codelets(n)) return {};
-  return *fft::half_line_plan(line_options(problem, traits));
+  const fft::EmitOptions options = line_options(problem, traits);
+  if (fft::convolves(options)) return {};
+  return *fft::half_line_plan(options);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ std::optional<Plan> crowded(const Problem& problem, const DeviceTraits& traits) 
   if (moved || mode_count(problem) == 1 || !library_takes(problem) || !has_codelets(problem)) return {};
   fft::EmitOptions options = notation_options(problem);
   options.device = traits;
-  if (fft::takes_half_lines(options)) return {};
+  if (fft::takes_half_lines(options) || fft::convolves(options)) return {};
   Plan plan = plan_of(traits, GpuFftFamily::interleaved);
   fft::FftPlan& notation = plan.gpu().fft.plan;
   notation = fft::parse_notation(fft::to_text(for_arrays(fft::fitted_plan(options, traits), options)));

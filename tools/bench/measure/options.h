@@ -12,6 +12,7 @@ struct BenchOptions {
   int device = 0;                  // a device number of the backend
   std::string devices;             // also measured: these share the batch
   std::string plan;                // the plan of our tuned column
+  std::string plans;               // a file of problems and plans of ours that are measured too
   std::vector<std::string> peers;  // shared libraries to compare with
   std::vector<std::string> tokens;
   std::string problems;  // a file or builtin:NAME; empty: only tokens

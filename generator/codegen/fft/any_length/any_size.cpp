@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/layout.h"
 #include "fourtune/status.h"
 #include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/bluestein.h"
@@ -18,6 +19,38 @@
 #include "generator/codegen/fft/lower/reach.h"
 
 namespace fourtune::generator::fft {
+namespace {
+
+// In f64 a thread's registers do not hold the values of such a DFT: lines of 53 values took 1.2 times as long as
+// cuFFT's on an H100, of 59 1.3 times.
+constexpr std::int64_t least_spilled = 47;
+
+// Whether convolutions can do everything that is asked for besides the lines' DFTs.
+bool may_convolve(const EmitOptions& options) {
+  bool may = options.order == DigitOrder::natural && options.from == DigitOrder::natural && !options.input_ranks &&
+             !options.output_ranks;
+  for (const DimensionHooks& hook : options.hooks)
+    may = may && !hook.input && !hook.output && hook.input_turns.empty() && hook.output_turns.empty();
+  return may;
+}
+
+}  // namespace
+
+bool is_convolved(const EmitOptions& options, int d) {
+  const std::int64_t n = options.n[at(d)];
+  if (!has_codelets(n)) return true;
+  if (options.precision == Precision::f32 || n == 1 || prime_factors(n).back() < least_spilled) return false;
+  // Of a real line that a thread holds alone one side has half of the words; a small array passes through memory once.
+  const bool held = d == 0 && options.type != FftType::c2c && has_codelets(n) && n < 64 && n % 2 != 0;
+  return !held && may_convolve(options) && !whole_plan(options);
+}
+
+bool convolves(const EmitOptions& options) {
+  for (int d = 0; d < most_dimensions; ++d)
+    if (is_convolved(options, d)) return true;
+  return false;
+}
+
 namespace {
 
 // An array that holds the values between two dimensions.
@@ -114,12 +147,13 @@ class ByDimension {
   // One kernel for two dimensions, if both have codelets and are short.
   std::optional<FftPlan> joined(int d, int next) const {
     if (options_.type != FftType::c2c || next != d + 1) return {};
-    if (!has_codelets(options_.n[at(d)]) || !has_codelets(options_.n[at(next)])) return {};
+    if (is_convolved(options_, d) || is_convolved(options_, next)) return {};
     return joined_plan(options_, d);
   }
 
   void dimension(int d, const Held& from, const Held& to, bool last) {
-    if (!has_codelets(options_.n[at(d)]) && (options_.input_ranks || options_.output_ranks))
+    const bool convolved = is_convolved(options_, d);
+    if (convolved && (options_.input_ranks || options_.output_ranks))
       throw Error(Status::unsupported, "arrays of several ranks: a length with a prime factor above 61");
     const bool r2c = d == 0 && options_.type == FftType::r2c, c2r = d == 0 && options_.type == FftType::c2r;
     const std::int64_t n = options_.n[at(d)], kept = r2c ? n / 2 + 1 : n;
@@ -130,7 +164,7 @@ class ByDimension {
       append(one_value(line), from, to);
     else if (d == 0 && halves_)
       by_half_lines(line, from, to);
-    else if (has_codelets(n))
+    else if (!convolved)
       by_plan(d, flattened(line, d), from, to);
     else if (!by_convolution(d, line, kept, from, to))
       by_two_plans(d, flattened(line, d), kept, from, to);
@@ -204,7 +238,7 @@ class ByDimension {
   // Whether one kernel of the complex lines makes the half spectra, in shared memory.
   bool unfolds_inside(const EmitOptions& half) const {
     const std::int64_t n = half.n[0];
-    if (!has_codelets(n))
+    if (is_convolved(half, 0))
       return shape_in_one(n, convolution_arrays(lines_of(half), 0, half.precision), half.device).has_value();
     const PlannedProgram planned = unfolding_plan(half);
     return planned.passes.size() == 1 && least_bytes(planned.passes.back().spec) <= half.device.shared_per_block;
@@ -223,7 +257,7 @@ class ByDimension {
     const std::int64_t n = half.n[0];
     const bool unfolds = type == FftType::r2c && to.where != BufferRef::Where::workspace;
     real_ = {type, unfolds};
-    if (!has_codelets(n)) {
+    if (is_convolved(half, 0)) {
       if (!by_convolution(0, half, n, from, to)) by_two_plans(0, flattened(half, 0), n, from, to);
       real_ = {};
       return;
@@ -364,10 +398,10 @@ PlannedProgram separate_passes(const EmitOptions& options) {
     one.passes.push_back(whole_copy(options));
     return one;
   }
-  bool codelets = true, hooks = false;
+  const bool codelets = !convolves(options);
+  bool hooks = false;
   for (int d = 0; d < most_dimensions; ++d) {
     const auto& hook = options.hooks[at(d)];
-    codelets = codelets && has_codelets(options.n[at(d)]);
     hooks = hooks || hook.input || hook.output || !hook.input_turns.empty() || !hook.output_turns.empty();
   }
   if (codelets && !takes_half_lines(options)) return plan_passes(plain_plan(options), options);
@@ -440,19 +474,17 @@ AnySizePasses to_copy(const EmitOptions& options) {
   return out;
 }
 
-bool all_codelets(const EmitOptions& options) { return std::all_of(options.n.begin(), options.n.end(), has_codelets); }
-
 // Whether an in-place transform reads places of its array that other blocks write.
 bool moves_in_place(const EmitOptions& options) {
   if (!options.in_place) return false;
   if (options.type != FftType::c2c) return !same_rows(options);
-  return !all_codelets(options) && array_strides(options, true) != array_strides(options, false);
+  return convolves(options) && array_strides(options, true) != array_strides(options, false);
 }
 
 }  // namespace
 
 AnySizePasses any_size_passes(const EmitOptions& options) {
-  const bool codelets = all_codelets(options);
+  const bool codelets = std::all_of(options.n.begin(), options.n.end(), has_codelets);
   if (options.order == DigitOrder::primes && !codelets) return to_copy(options);
   if ((options.from == DigitOrder::primes && !codelets) || moves_in_place(options)) return from_copy(options);
   return {separate_passes(options), options, std::nullopt};

@@ -14,6 +14,11 @@ namespace fourtune::generator::fft {
 // Whether n is a product of primes up to 61, so that codelets can transform it.
 bool has_codelets(std::int64_t n);
 
+// Whether emit_any_size convolves the lines along a dimension: those without codelets, and those of which a DFT does
+// not fit a thread's registers. Whether it does so along any dimension.
+bool is_convolved(const EmitOptions& options, int dimension);
+bool convolves(const EmitOptions& options);
+
 // A bound plan in natural order, with one kernel per dimension (two or three where a line is longer than a block
 // holds). Every length must pass has_codelets, else Error{invalid_plan}.
 FftPlan plain_plan(const EmitOptions& options);
@@ -39,7 +44,7 @@ std::optional<FftPlan> half_line_plan(const EmitOptions& options);
 // Whether the half spectrum of an r2c that takes_half_lines is made by a kernel behind those of the lines.
 bool unfolds_apart(const EmitOptions& options);
 
-// n-point DFTs as convolutions,
+// n-point DFTs as convolutions (is_convolved),
 //   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n),
 // by special kernels (bluestein.h) or, if the length is too large for these, by two plans of length
 // convolution_length(n). This is the smallest multiple of 16 that is at least 2n - 1 and has no prime factors above 7.

@@ -40,8 +40,9 @@ EmitOptions half_lines(const EmitOptions& options) {
 }
 
 std::optional<FftPlan> half_line_plan(const EmitOptions& options) {
-  if (!has_codelets(options.n[0] / 2)) return {};
-  return plan_of_half_lines(half_lines(options), options.type);
+  const EmitOptions half = half_lines(options);
+  if (is_convolved(half, 0)) return {};
+  return plan_of_half_lines(half, options.type);
 }
 
 bool unfolds_apart(const EmitOptions& options) {
@@ -52,11 +53,17 @@ bool unfolds_apart(const EmitOptions& options) {
 bool takes_half_lines(const EmitOptions& options) {
   const bool natural = options.order == DigitOrder::natural && options.from == DigitOrder::natural;
   if (options.type == FftType::c2c || options.n[0] % 2 != 0 || !natural || has_hooks(options.hooks[0])) return false;
-  if (!has_codelets(options.n[0])) return true;
+  if (is_convolved(options, 0)) return true;
   // An r2c of one kernel gains 1.05 to 1.6 times from 512 values on (H200). Where it makes its half spectrum apart,
   // that passes through memory as often as kernels of whole lines do, unless these are three.
-  // A c2r of fewer values has two large radices, of which a thread would make two DFTs.
-  const std::int64_t is_long = options.type == FftType::r2c ? 512 : 1000;
+  // A c2r of fewer values has two large radices, of which a thread would make two DFTs (on an H200 720 f32 took 44.2 us
+  // by whole lines and 40.6 by half ones, 500 and 512 f64 25.0 and 23.0, 22.9 and 21.8; but 512 f32 21.9 and 22.5, and
+  // 600 f64, whose first round would be of two values, 22.7 and 24.8).
+  const bool small_round = radices_up_to_16(options.n[0] / 2).back() < 4;
+  const std::int64_t is_long = options.type == FftType::r2c          ? 512
+                               : options.precision == Precision::f32 ? 700
+                               : small_round                         ? 1000
+                                                                     : 500;
   const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });
   if (options.n[0] < is_long || !one_dimension) return false;
   if (options.type == FftType::c2r || !unfolds_apart(options)) return true;
@@ -147,6 +154,12 @@ FftPlan plan_of_half_lines(const EmitOptions& half, FftType type) {
   std::vector<int> radices;
   for (const SubFft& sub : kernel.subs) radices.push_back(sub.radix);
   if (n == 4096) radices = {8, 8, 8, 8};
+  // Fewer rounds of threads that hold 32 values: on an H200 16384 x 1024 in f32 took 50.6 us by 8 8 16 8 and takes 44.0
+  // so, 8192 x 2048 41.1 by 8 8 8 8 and 38.9.
+  if (half.precision == Precision::f32 && (n == 4096 || n == 8192)) {
+    radices = {n == 4096 ? 16 : 32, 16, 16};
+    kernel.with.threads = static_cast<int>(n / 32);
+  }
   const auto fits = [&](int radix) { return n / radix % 2 == 0 && 2 * radix <= most_held(half.precision); };
   const auto first = std::find_if(radices.rbegin(), radices.rend(), fits);  // they descend
   if (first == radices.rend()) return plan;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/layout.h"
 
@@ -62,13 +63,16 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
   if ((usual.size() > 3 && (n % 2 == 1 || small_round)) || n > 8192)
     for (const bool three : {false, true})
       if (std::vector<int> fewer = balanced(n, most, three); !fewer.empty()) return fewer;
-  if (usual.size() == 3 && small_round && usual.front() > 16)  // registers hold as many values anyway
+  if (usual.size() == 3 && (small_round || usual.back() <= 5) &&
+      usual.front() > 16)  // registers hold as many values anyway
     if (std::vector<int> two = balanced(n, most, false); !two.empty()) return two;
   return usual;
 }
 
 std::vector<int> radices_of_short_real_line(std::int64_t n) {
+  constexpr std::int64_t most_held_real = 30;
   if (n < 10 || n > 64 || (n & (n - 1)) == 0) return {};
+  if (n <= most_held_real) return {static_cast<int>(n)};
   std::vector<int> pair = balanced(n, 16, false);
   std::reverse(pair.begin(), pair.end());
   return pair;
@@ -120,6 +124,14 @@ std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& 
   const std::int64_t each = (n / *std::min_element(radices.begin(), radices.end()) + warp - 1) / warp * warp;
   if (each > most || !holds(each)) return {};
   return static_cast<int>(each);
+}
+
+std::optional<EvenTile> even_tile(int large, int small) {
+  constexpr std::int64_t warp = 32, least = 960, most = 2100;
+  const std::int64_t lines = warp / std::gcd(warp, std::int64_t{small}), values = lines * large * small;
+  const std::int64_t times = std::max<std::int64_t>(1, (least + values - 1) / values);
+  if (times * values > most) return {};
+  return EvenTile{static_cast<int>(times * lines), static_cast<int>(times * lines * small)};
 }
 
 std::int64_t lines_of_thread(std::int64_t n) { return std::max<std::int64_t>(1, 8 / n); }

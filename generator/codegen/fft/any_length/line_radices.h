@@ -16,7 +16,8 @@ std::int64_t most_held(Precision precision);
 // where there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes
 // has_codelets.
 std::vector<int> radices_of_line(std::int64_t n, Precision precision);
-// Of a real line of 10 to 64 values that is no power of two: two, the smaller one first; nothing if there are none.
+// Of a real line of 10 to 64 values that is no power of two: one up to 30 values, above two, the smaller one first;
+// nothing if there are none.
 std::vector<int> radices_of_short_real_line(std::int64_t n);
 // Three radices of a line that fills a block, for which blocks of `threads_of_two` threads that hold as many values as
 // `registers_of_two` have room for are two on a multiprocessor: one computes while the other one loads. Nothing if no
@@ -37,6 +38,12 @@ int threads_for(std::int64_t values, const std::vector<int>& radices);
 // For a line that fills a block, such that no thread holds more than most_held; nothing where these radices leave a
 // round of which that many threads do not hold two DFTs and more would not have the registers.
 std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& radices, Precision precision);
+// A tile of lines of two radices in which every thread has one DFT of the larger one, so that all have as many values
+// to gather; nothing if that takes too many lines.
+struct EvenTile {
+  int lines = 1, threads = 32;
+};
+std::optional<EvenTile> even_tile(int large, int small);
 // For lines that a thread holds: how many, and threads of a block.
 std::int64_t lines_of_thread(std::int64_t n);
 std::int64_t threads_of_short(std::int64_t n, Precision precision);

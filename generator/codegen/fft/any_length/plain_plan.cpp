@@ -168,11 +168,20 @@ std::int64_t lines_of_short_real(std::int64_t n, FftType type) {
 // Neighbours that fill cache lines.
 std::int64_t run_of(const EmitOptions& options) { return options.precision == Precision::f32 ? 16 : 8; }
 
+// Few lines of 64 KB, which would be one block for most multiprocessors: 4096 x 139 in f64 takes 12.1 us by one block
+// of 256 threads, 10.0 by two of 128 (H200). Reads of other blocks' halves cost more where there are many lines.
+bool takes_two_blocks(const EmitOptions& options) {
+  const bool dense = !options.input && !options.output && options.type == FftType::c2c;
+  return dense && options.precision == Precision::f64 && options.n[0] == 4096 && options.device.cluster_blocks >= 2 &&
+         values_of(options) / 4096 <= 2 * options.device.multiprocessors;
+}
+
 // The radices of each kernel of one dimension, and what its tiles follow from.
 struct LineKernels {
   std::vector<std::vector<int>> groups;
   std::int64_t most_values = 8192, beside = 0;  // per tile; neighbours along x
   bool one_along_x = false, short_real = false, two_blocks = false;
+  bool split = false;  // a line over the two blocks of a cluster
 };
 LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int d) {
   const std::int64_t run = run_of(options);
@@ -188,9 +197,10 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
   std::int64_t most_values = 8192, beside = run;
   const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
-  // Threads that hold short real lines find their places in rows of half spectra, which are shorter, value by value: on
-  // an H200 r2c 22 f64 x 190650 took 31 us by radices 11 and 2 that gather neighbours, 20 by 2 and 11 in small tiles;
-  // c2r 12 f64 x 87381 on an H100 11.2 us by one radix and 9.2 by 3 and 4.
+  // Several radices find their places in rows of half spectra, which are shorter, value by value; a thread that holds a
+  // whole line gathers them as they lie in memory: on an H200 c2r 26 f64 x 161319 took 34.8 us by 2 and 13, 21.4 so,
+  // r2c 22 f32 x 381300 22.4 by 2 and 11 and 20.0. Longer lines take the smaller radix first: r2c 22 f64 x 190650 31 us
+  // by 11 and 2, 20 by 2 and 11.
   const std::vector<int> short_real =
       one_along_x && options.type != FftType::c2c ? radices_of_short_real_line(n) : std::vector<int>();
   if (!short_real.empty()) groups = {short_real};
@@ -204,7 +214,9 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
     if (const auto pair = two_radices(n);
         !pair.empty() && (!by_primes || primes_ascend(pair)))  // as many values per thread as the larger DFT has
       groups = {pair}, most_values = 16384, beside = pair[1] <= 16 && options.n[0] % (2 * run) == 0 ? 2 * run : run;
-  return {std::move(groups), most_values, beside, one_along_x, !short_real.empty(), !two_blocks.empty()};
+  const bool split = one_along_x && takes_two_blocks(options);
+  if (split) groups = {{16, 16, 16}};
+  return {std::move(groups), most_values, beside, one_along_x, short_real.size() > 1, !two_blocks.empty(), split};
 }
 
 // One kernel of a dimension, which is made step by step.
@@ -262,6 +274,10 @@ Carried neighbours_of(const FftPlan& plan, const LineKernels& line, const LineKe
 void set_threads(KernelParameters& with, const LineKernels& line, const LineKernel& kernel, std::int64_t values) {
   const Precision precision = kernel.options.precision;
   with.threads = threads_for(values, kernel.group);
+  // Three blocks of 16 values for each thread on a multiprocessor, in place of one: 4096 f64 x 2048 took 90.8 us on an
+  // H200 and takes 70.5.
+  if (line.one_along_x && precision == Precision::f64 && kernel.group == std::vector{8, 8, 8, 8}) with.threads = 256;
+  if (line.split) with.threads = 128, with.cluster = 2;
   if (line.two_blocks)
     with.threads = threads_of_two, with.registers = registers_of_two;
   else if (line.one_along_x && kernel.n > 8192)
@@ -325,6 +341,15 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     }
     set_threads(w, line, one, values);
     set_exchange(w, line, one, values);
+    // Threads that gather unlike numbers of neighbours: 78 f32 x 215093 took 93.9 us on an H200 in tiles of 12 lines by
+    // 96 threads, 67.0 in tiles of 16; 66 and 102 values 66.3 and 68.8. With the larger radix first 78 took 71.0, 102
+    // 76.2.
+    if (one.small_tiles && w.coalesce != Coalesce::none && values % w.threads != 0)
+      if (const auto even = even_tile(group.front(), group.back())) {
+        w.tile[one.carrier()] = even->lines, w.threads = even->threads;
+        const int small = group.back(), large = group.front();
+        kernel.subs = {{Dim::x, n / small, small, n / small, n, true}, {Dim::x, n / large, large, 1, large, false}};
+      }
     w.store = plan.order == DigitOrder::primes ? Store::place : Store::sorted;
     w.to = Target::out;
     plan.kernels.push_back(kernel);
