@@ -51,7 +51,7 @@ class FOURTUNE_API DistributedTransform {
   //   plan           a text of docs/design/distributed.md: "ranks=slabs", "ranks=pencils(grid=2x4)",
   //                  "ranks=replicated", each with or without the plan of a rank behind it, or such a plan alone
   //   deterministic  the same bits in every run and on any number of ranks, when the ranks' points one after the other
-  //                  are the same list (ffts, types 1 and 2 and, on processors, type 3)
+  //                  are the same list
   //   threads        of this rank; 0: this rank's share of its machine's cores
   //   backend        the same on all ranks for an fft
   //   device         -1: the devices of a machine in turn

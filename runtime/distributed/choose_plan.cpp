@@ -32,8 +32,6 @@ generator::Plan fft_plan(const DeviceTraits& traits) {
 
 // Why a problem with these options is replicated, or not; empty: it may be slabs.
 std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means) {
-  if (problem.kind == Kind::nufft && problem.type == 3 && generator::is_gpu(traits.backend))
-    return "a type 3 on GPUs is computed by replicated plans";
   if (problem.kind == Kind::nufft && (means.mixed || generator::is_gpu(traits.backend) != means.gpus))
     return "some ranks have GPUs, and others have none";
   return {};

@@ -133,9 +133,10 @@ struct DistributedTransform::State {
       const distributed::RankDevice device{on_gpus ? &runtime::find_backend(options.backend) : nullptr, options.device,
                                            streams.get(), nccl.get()};
       if (on_gpu) {
-        executor = problem.kind == Kind::fft
-                       ? distributed::make_gpu_fft(ranks, problem, chosen.plan, own, device)
-                       : distributed::make_gpu_nufft_slabs(ranks, problem, chosen.plan, own, device);
+        const auto make = problem.kind == Kind::fft ? distributed::make_gpu_fft
+                          : problem.type == 3       ? distributed::make_gpu_type3
+                                                    : distributed::make_gpu_nufft_slabs;
+        executor = make(ranks, problem, chosen.plan, own, device);
       } else if (problem.kind == Kind::fft) {
         executor = distributed::make_host_fft(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition != distributed::Decomposition::replicated) {

@@ -33,12 +33,12 @@ GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem
       exchange_(ranks, *device.streams, memory, way, device.nccl),
       peers_(ranks, *device.streams) {}
 
-std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::StageKernels& kernels,
-                                                 const PointSet& points) {
+std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::StageKernels& kernels, const PointSet& points,
+                                                 const std::array<generator::nufft::Map, 3>& maps) {
   if (points.m > std::numeric_limits<std::int32_t>::max())
     throw Error(Status::size_overflow, "more than 2147483647 points on one rank; use more ranks");
   own_ = points.m;
-  return lists_.locate(kernels, points, cells_);
+  return lists_.locate(kernels, points, cells_, 0, maps);
 }
 
 void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::vector<std::int32_t>& owners,

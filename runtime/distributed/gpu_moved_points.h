@@ -28,7 +28,8 @@ class GpuMovedPoints {
 
   // How many of this rank's points begin at each cell of the last dimension. Their arrays are in the device's memory,
   // and stay until move(). Throws Error{invalid_point | out_of_memory}; does not communicate.
-  std::vector<std::int64_t> locate(const generator::nufft::StageKernels& kernels, const PointSet& points);
+  std::vector<std::int64_t> locate(const generator::nufft::StageKernels& kernels, const PointSet& points,
+                                   const std::array<generator::nufft::Map, 3>& maps);
   // owners[c], neighbours[c]: the ranks that points of cell c go to; -1: no neighbour. cleared: bytes of an array that
   // follow() may set to 0, a multiple of 16. Collective; throws the same Error on every rank.
   void plan(const std::vector<std::int64_t>& at_cells, const std::vector<std::int32_t>& owners,

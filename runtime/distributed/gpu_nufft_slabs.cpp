@@ -1,27 +1,21 @@
-// Types 1 and 2 by slabs whose ranks have GPUs. The steps are those of nufft_slabs.cpp except for the shared cells:
-// points near a cut are spread by both ranks (gpu_moved_points.h), and before interpolation a rank gets the planes
-// behind its own ones.
+// Types 1 and 2 by slabs whose ranks have GPUs. The steps are those of host_nufft.cpp but for the points, which
+// gpu_placed_points.h moves, spreads and interpolates.
 //
-//   set_points: locate every point -> cut the grid into slabs -> move points -> sort
-//   type 1: move values -> spread -> transform and prune planes -> transposition -> lines -> modes
-//   type 2: modes -> lines -> transposition -> pad and transform planes -> fetch planes -> interpolate -> move values
+//   type 1: values -> spread -> transform and prune planes -> transposition -> lines -> modes
+//   type 2: modes -> lines -> transposition -> pad and transform planes -> fetch planes -> interpolate -> values
 //
-// deterministic: spreading adds integers (templates/nufft_common.cuh) whose unit all ranks agree on, so sums do not
-// depend on the slabs; each point's value is a separate sum; lines of a column are transformed by one launch.
+// deterministic: lines of a column are transformed by one launch.
 #include <algorithm>
-#include <bit>
 #include <complex>
 
 #include "runtime/backends/cpu/base/stage_clock.h"
 #include "runtime/distributed/device_middle.h"
-#include "runtime/distributed/gpu_moved_points.h"
+#include "runtime/distributed/gpu_placed_points.h"
 #include "runtime/distributed/joined_ranks.h"
 #include "runtime/distributed/passed_array.h"
 #include "runtime/distributed/peer_arrays.h"
 #include "runtime/distributed/pipeline.h"
 #include "runtime/distributed/rank_executor.h"
-#include "runtime/distributed/slab_cost.h"
-#include "runtime/slabs/device_slab.h"
 #include "runtime/slabs/gpu_slab_ffts.h"
 #include "runtime/slabs/gpu_slab_plan.h"
 
@@ -29,13 +23,6 @@ namespace fourtune::runtime::distributed {
 namespace {
 
 using Lane = DeviceStreams::Lane;
-
-const gpu::ProgramBackend& programs_of(const Backend& backend) {
-  const auto* const programs = dynamic_cast<const gpu::ProgramBackend*>(&backend);
-  if (programs == nullptr)
-    throw Error(Status::unsupported, "ranks=slabs: the backend " + std::string(backend.name()) + " makes no kernels");
-  return *programs;
-}
 
 template <class T>
 class GpuNufftSlabs final : public RankExecutor {
@@ -48,26 +35,21 @@ class GpuNufftSlabs final : public RankExecutor {
         problem_(problem),
         plan_(plan),
         options_(options),
-        backend_(programs_of(*device.backend)),
-        device_(device.number),
+        backend_(program_backend(*device.backend)),
         streams_(*device.streams),
         memory_(*device.backend, device.number),
-        slab_(plan.local, problem),
-        locator_(locator_of(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
         by_kernels_(plan.exchange == RankExchange::kernels),
         kept_in_grid_(plan.kept == Kept::grid),
-        moved_(ranks, problem, backend_, slab_.cells, device, memory_, copies()),
+        chunk_(kept_in_grid_ ? 1 : std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch)),
+        points_(ranks, device, memory_, points_spec(), clock_),
         exchange_(ranks, streams_, memory_, copies(), device.nccl),
-        fetching_(ranks, streams_, memory_, copies(), device.nccl),
         peers_(ranks, streams_),
         ffts_(backend_.queue(device.number), streams_.stream(Lane::work),
               grid_fft_of(problem, plan.local, options.mode_order)) {
-    chunk_ = kept_in_grid_ ? 1 : std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch);
     columns_ = mode_columns(problem, ranks.size());
     run_ = problem.dim == 3 ? problem.n[0] : 1;
     lines_count_ = run_ * columns_.size(ranks.rank());
     mode_bytes_ = lines_count_ * problem.n[problem.dim - 1] * kElement;
-    plane_ = plan.local.window.fine[0] * (problem.dim == 3 ? plan.local.window.fine[1] : 1);
   }
 
   void set_points(const PointSet& points) override {
@@ -75,7 +57,6 @@ class GpuNufftSlabs final : public RankExecutor {
     warm_ = {false, false};
     std::array<PassedArray, 3> copies;
     PointSet own = points;
-    std::vector<std::int64_t> at_cells;
     clock_.time("locate", [&] {
       ranks_.together([&] {
         memory_.wait();  // for what the application has put on the default stream
@@ -85,30 +66,11 @@ class GpuNufftSlabs final : public RankExecutor {
                                            points.m * static_cast<std::int64_t>(sizeof(T)), streams_, memory_);
           copies[d].upload(memory_);
         }
-        at_cells = moved_.locate(locator_, own);
       });
     });
-    clock_.time("split", [&] { split(at_cells); });
-    clock_.time("move points", [&] {
-      clears_ = may_clear() ? grid_bytes() : 0;
-      moved_.plan(at_cells, slab_.owners(), slab_.neighbours(), clears_);
-      if (moved_.stays()) clears_ = 0;
-      LocalWork local;
-      hold_values();
-      const PointSet here = moved_.move(own, values_.data(), local);
-      clock_.time("sort", [&] {
-        ranks_.together([&] {
-          local.rethrow();
-          moved_.rethrow();
-          if (gridder_ && !slab_.whole(ranks_.rank())) gridder_->set_slab(slab_.start(ranks_.rank()), clears_ > 0);
-          if (gridder_) gridder_->set_points(here);
-          streams_.wait(Lane::work);
-          moved_.release();
-        });
-      });
-    });
+    if (points_.cut(own)) ranks_.together([&] { bind(); });
+    points_.move(own);
     count_ = points.m;
-    all_points_ = ranks_.sum(count_);
     clock_.end_set_points();
   }
 
@@ -135,12 +97,11 @@ class GpuNufftSlabs final : public RankExecutor {
     }
     local.run([&] {
       clock_.time("wait", [&] { streams_.wait(Lane::work); });
-      exchange_.settle(), fetching_.settle(), moved_.settle();
+      exchange_.settle(), points_.settle();
     });
     local.always([&] { exchange_.rethrow(); });
-    local.always([&] { fetching_.rethrow(); });
     local.always([&] { peers_.rethrow(); });
-    local.always([&] { moved_.rethrow(); });
+    points_.rethrow(local);
     local.run([&] { clock_.time("download", [&] { (to_modes ? modes_of_ : values_of_).download(memory_); }); });
     local.end(ranks_, warm_[adjoint]);
   }
@@ -148,10 +109,8 @@ class GpuNufftSlabs final : public RankExecutor {
   void let_go() override { exchange_.forget(); }
 
   MemoryUse memory() const override {
-    std::int64_t held = pipeline_.bytes() + exchange_.bytes() + fetching_.bytes() + moved_.bytes() + ffts_.bytes() +
-                        values_of_.bytes() + modes_of_.bytes() + static_cast<std::int64_t>(grid_.bytes());
-    if (!moved_.stays()) held += moved_.arrived() * chunk_ * kElement;
-    if (gridder_) held += gridder_->memory().held;
+    const std::int64_t held = pipeline_.bytes() + exchange_.bytes() + points_.bytes() + ffts_.bytes() +
+                              values_of_.bytes() + modes_of_.bytes();
     return {held, held};
   }
   // The stages before "wait" only begin their work.
@@ -167,55 +126,38 @@ class GpuNufftSlabs final : public RankExecutor {
     bool adjoint;
   };
 
-  // Whether the grid is cleared while values move, and spreading adds to it.
-  bool may_clear() const {
-    return gridder_ && !options_.deterministic && !slab_.whole(ranks_.rank()) && grid_bytes() % 16 == 0;
+  GpuPlacedPoints::Spec points_spec() const {
+    GpuPlacedPoints::Spec spec;
+    spec.problem = problem_;
+    spec.plan = plan_.local;
+    spec.balance = plan_.balance;
+    spec.way = copies();
+    spec.chunk = chunk_;
+    spec.deterministic = options_.deterministic;
+    spec.trust = options_.trust_points;
+    spec.kept_in_grid = kept_in_grid_;
+    return spec;
   }
-  // For the values that come with points. Collective.
-  void hold_values() {
-    const std::int64_t arrived = moved_.stays() ? 0 : moved_.arrived() + 1;
-    exchange_.forget(static_cast<std::int64_t>(values_.bytes()) / (chunk_ * kElement) < arrived);
-    ranks_.together([&] { memory_.resize(values_, checked_multiply(arrived, chunk_ * kElement, "values")); });
-  }
+  const DeviceSlab& slab() const { return points_.slab(); }
 
-  // Cuts the grid into slabs for these points and binds what depends on that.
-  void split(const std::vector<std::int64_t>& at_cells) {
-    std::vector<std::int64_t> points(static_cast<std::size_t>(slab_.rows), 0);
-    if (plan_.balance == Balance::points) {
-      for (std::int64_t c = 0; c < slab_.cells; ++c)
-        points[static_cast<std::size_t>(slab_.row_of(c))] += at_cells[static_cast<std::size_t>(c)];
-      points = ranks_.sum(points);
-    }
-    SlabShape costs;
-    costs.dim = problem_.dim;
-    costs.fine = plan_.local.window.fine;
-    costs.side = slab_.row;
-    DeviceSlab next = slab_;
-    next.cut(split_rows(slab_costs(costs, plan_.local.window.width, points), ranks_.size()));
-    if (bound_ && next.of_ranks == slab_.of_ranks) return;
-    bound_ = false;
-    slab_ = next;
-    exchange_.forget();
-    ranks_.together([&] {
-      bind_gridder();
-      const bool joined = ranks_.size() <= kMostJoined;
-      pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement, joined}, plan_.chunks, chunk_, exchange_,
-                     memory_, kept_in_grid_ ? grid_.data() : nullptr);
-      if (by_kernels_) share_rows();
-      if (fetches()) fetching_.reserve(0, planes_to_fetch(0));
-    });
-    bound_ = true;
+  // What depends on where the grid is cut.
+  void bind() {
+    points_.bind();
+    const bool joined = ranks_.size() <= kMostJoined;
+    pipeline_.bind(ranks_, {slab().of_ranks, columns_, run_, kElement, joined}, plan_.chunks, chunk_, exchange_,
+                   memory_, kept_in_grid_ ? points_.grid() : nullptr);
+    if (by_kernels_) share_rows();
   }
 
   // Which kept planes kernels find in the memory of which rank.
   void share_rows() {
-    SharedRows rows = shared_rows({slab_.of_ranks, columns_, run_, kElement});
+    SharedRows rows = shared_rows({slab().of_ranks, columns_, run_, kElement});
     const auto ranks = static_cast<std::size_t>(ranks_.size());
     pieces_.assign(ranks, {0, pipeline_.middle().joined_bytes()});
     if (!kept_in_grid_) return ffts_.share({rows.of_columns, rows.of_planes});
     const std::int64_t plane = run_ * columns_.items() * kElement;
     for (int r = 0; r < ranks_.size(); ++r)
-      pieces_[static_cast<std::size_t>(r)] = {slab_.of_ranks.begin(r) * plane, slab_.of_ranks.size(r) * plane};
+      pieces_[static_cast<std::size_t>(r)] = {slab().of_ranks.begin(r) * plane, slab().of_ranks.size(r) * plane};
     rows.of_planes.eighths = 8;  // all of them are where their planes are
     ffts_.share({std::nullopt, rows.of_planes});
   }
@@ -235,24 +177,15 @@ class GpuNufftSlabs final : public RankExecutor {
   // kept planes in the memory of the grid overwrite, or are overwritten by, what is not needed any more: a kept plane
   // lies before the one that it is kept of, and is smaller.
   std::vector<cpu::LineRange> plane_pieces(cpu::LineRange which, bool to_modes) const {
-    std::vector<cpu::LineRange> pieces = pieces_of(which, one_by_one_[to_modes] ? piece_bytes : plane_ * kElement);
+    std::vector<cpu::LineRange> pieces =
+        pieces_of(which, one_by_one_[to_modes] ? piece_bytes : points_.plane_cells() * kElement);
     if (kept_in_grid_ && !to_modes) std::reverse(pieces.begin(), pieces.end());
     return pieces;
   }
   // The same of columns, whose lines may take two kernels; each column by itself where bits must not depend on the
   // ranks.
   std::vector<cpu::LineRange> column_pieces(cpu::LineRange which) const {
-    return pieces_of(which, options_.deterministic ? piece_bytes : run_ * slab_.cells * kElement);
-  }
-  // Pieces of at most piece_bytes, or of one item. None of nothing.
-  static std::vector<cpu::LineRange> pieces_of(cpu::LineRange which, std::int64_t item_bytes) {
-    std::vector<cpu::LineRange> pieces;
-    if (which.count == 0) return pieces;
-    const std::int64_t most = std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, item_bytes));
-    const Split parts = Split::even(which.count, static_cast<int>((which.count + most - 1) / most));
-    for (int part = 0; part < parts.parts(); ++part)
-      pieces.push_back({which.first + parts.begin(part), parts.size(part)});
-    return pieces;
+    return pieces_of(which, options_.deterministic ? piece_bytes : run_ * slab().cells * kElement);
   }
   // Planes and lines of one transform, in this order or the other one.
   void exchange_by_kernels(std::int64_t b, const Chunk& now, bool to_modes, LocalWork& local) {
@@ -267,53 +200,6 @@ class GpuNufftSlabs final : public RankExecutor {
     clock_.time(to_modes ? "planes" : "lines", [&] { local.run([&] { to_modes ? planes() : lines(); }); });
     clock_.time("exchange", [&] { peers_.meet(); });
     clock_.time(to_modes ? "lines" : "planes", [&] { local.run([&] { to_modes ? lines() : planes(); }); });
-  }
-
-  std::int64_t own_planes() const { return slab_.of_ranks.size(ranks_.rank()); }
-  std::int64_t grid_bytes() const { return own_planes() > 0 ? slab_.stored(ranks_.rank()) * plane_ * kElement : 0; }
-  char* grid(std::int64_t b) const { return static_cast<char*>(grid_.data()) + b * grid_bytes(); }
-  char* own_plane(std::int64_t b, std::int64_t plane) const {
-    return grid(b) + (slab_.own_begin(ranks_.rank()) + plane) * plane_ * kElement;
-  }
-
-  void bind_gridder() {
-    gridder_.reset();
-    if (kept_in_grid_) memory_.resize(grid_, kElement);  // which others are told of
-    if (own_planes() == 0) return;
-    const int rank = ranks_.rank();
-    Problem part = problem_;
-    part.batch = 1;
-    part.n = Sizes(plan_.local.window.fine[0], plan_.local.window.fine[1], plan_.local.window.fine[2]);
-    part.n[problem_.dim - 1] = slab_.stored(rank);
-    ExecutorOptions own;
-    own.deterministic = options_.deterministic;
-    own.trust_points = options_.trust_points;
-    own.only = problem_.type == 1 ? Only::spread : Only::interpolate;
-    own.device = device_;
-    own.stream = streams_.stream(Lane::work);
-    if (!slab_.whole(rank)) own.slab = {slab_.cells, slab_.start(rank), slab_.before, {}};
-    if (options_.deterministic) own.slab.agree = [this](std::array<std::uint64_t, 2>& bounds) { agree(bounds); };
-    gridder_ = backend_.bind(part, plan_.local, own);
-    memory_.resize(grid_, checked_multiply(grid_bytes(), chunk_, "fine grids"));
-  }
-
-  // Bits of doubles that are not negative are in the order of the doubles.
-  void agree(std::array<std::uint64_t, 2>& bounds) {
-    agreed_ = true;
-    const double largest = ranks_.largest(std::bit_cast<double>(bounds[0]));
-    const double most = ranks_.largest(static_cast<double>(bounds[1]));
-    const bool sorted = plan_.local.gpu().points.spread_with.order != generator::nufft::RecordOrder::caller;
-    bounds[0] = std::bit_cast<std::uint64_t>(largest);
-    bounds[1] = sorted ? static_cast<std::uint64_t>(most) : static_cast<std::uint64_t>(all_points_);
-  }
-
-  void spread(void* values, std::int64_t b, bool adjoint, LocalWork& local) {
-    agreed_ = false;
-    local.run([&] {
-      if (gridder_) gridder_->execute(values, grid(b), adjoint);
-    });
-    std::array<std::uint64_t, 2> none{};
-    if (options_.deterministic && !agreed_) agree(none);  // the others do
   }
 
   void make_ffts(int sign, bool to_modes) {
@@ -339,28 +225,14 @@ class GpuNufftSlabs final : public RankExecutor {
   }
   void transform_planes(std::int64_t b, Complex* work, cpu::LineRange which, const Chunk& now, bool to_modes) {
     for (const cpu::LineRange& piece : plane_pieces(which, to_modes))
-      ffts_.planes(own_plane(b, piece.first), work + piece.first * run_ * columns_.items(), piece.count, now.sign,
-                   to_modes);
-  }
-
-  bool fetches() const { return own_planes() > 0 && !slab_.whole(ranks_.rank()) && slab_.shared > 0; }
-  DeviceBlocks planes_to_fetch(std::int64_t b) const {
-    const std::int64_t bytes = slab_.shared * plane_ * kElement;
-    const auto block = [&](int rank, char* at) { return DeviceBlock{rank, at, {0, 1, bytes, bytes}, 1, bytes}; };
-    DeviceBlocks blocks;
-    blocks.send.push_back(block(slab_.previous(ranks_.rank()), own_plane(b, 0)));
-    blocks.receive.push_back(block(slab_.after(ranks_.rank()), own_plane(b, own_planes())));
-    return blocks;
+      ffts_.planes(points_.own_plane(b, piece.first), work + piece.first * run_ * columns_.items(), piece.count,
+                   now.sign, to_modes);
   }
 
   void forward(const Chunk& now, LocalWork& local) {
     if (by_kernels_) open_joined(local);
-    for (std::int64_t b = 0; b < now.count; ++b) {
-      char* const own = now.values + b * count_ * kElement;
-      char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
-      clock_.time("move values", [&] { moved_.follow(own, here, clears_ > 0 ? grid(b) : nullptr); });
-      clock_.time("spread", [&] { spread(here, b, now.adjoint, local); });
-    }
+    for (std::int64_t b = 0; b < now.count; ++b)
+      points_.spread(now.values + b * count_ * kElement, b, now.adjoint, local);
     const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
       local.run([&] { transform_planes(b, work, which, now, true); });
     };
@@ -386,22 +258,8 @@ class GpuNufftSlabs final : public RankExecutor {
       open_joined(local);
       exchange_by_kernels(b, now, false, local);
     }
-    for (std::int64_t b = 0; b < now.count; ++b) {
-      clock_.time("fetch planes", [&] {
-        if (!fetches()) return;
-        fetching_.begin(0, planes_to_fetch(b));
-        fetching_.wait(0);
-      });
-      char* const own = now.values + b * count_ * kElement;
-      char* const here = moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * kElement;
-      clock_.time("move values", [&] { moved_.await(here); });
-      clock_.time("interpolate", [&] {
-        local.run([&] {
-          if (gridder_) gridder_->execute(here, grid(b), now.adjoint);
-        });
-      });
-      clock_.time("move values", [&] { moved_.come_back(here, own, local); });
-    }
+    for (std::int64_t b = 0; b < now.count; ++b)
+      points_.interpolate(now.values + b * count_ * kElement, b, now.adjoint, local);
   }
 
   const Communicator& ranks_;
@@ -409,31 +267,24 @@ class GpuNufftSlabs final : public RankExecutor {
   RankPlan plan_;
   RankOptions options_;
   const gpu::ProgramBackend& backend_;
-  int device_;
   DeviceStreams& streams_;
   DeviceCopy memory_;
-  DeviceSlab slab_;
-  generator::nufft::StageKernels locator_;
+  cpu::StageClock clock_;
   bool by_kernels_, kept_in_grid_, joined_used_ = false;
-  GpuMovedPoints moved_;
-  DeviceExchange exchange_, fetching_;
+  std::int64_t chunk_ = 1;
+  GpuPlacedPoints points_;
+  DeviceExchange exchange_;
   PeerArrays peers_;
   PipelineOf<DeviceMiddle<T>> pipeline_;
   GpuSlabFfts ffts_;
-  std::unique_ptr<Executor> gridder_;  // spreads and interpolates in this rank's slab; null without cells
   Split columns_;
-  std::int64_t chunk_ = 1, run_ = 1, lines_count_ = 0, mode_bytes_ = 0, plane_ = 1;  // plane_: cells
-  std::int64_t count_ = 0, all_points_ = 0;
-  std::int64_t clears_ = 0;  // bytes of a grid; 0: spreading clears it
-  bool bound_ = false, agreed_ = false;
-  DeviceArray grid_, values_;
+  std::int64_t run_ = 1, lines_count_ = 0, mode_bytes_ = 0, count_ = 0;
   PassedArray values_of_, modes_of_;
   // RankExchange::kernels: what each rank has of the joined array, and where that begins.
   std::vector<gpu::ProgramSet::Ranks::Piece> pieces_;
   std::vector<void*> begins_;
   std::array<bool, 2> one_by_one_{};        // by direction: planes, as a single kernel transforms one
   std::array<bool, 2> warm_{false, false};  // forward, adjoint
-  cpu::StageClock clock_;
 };
 
 }  // namespace

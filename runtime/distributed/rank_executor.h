@@ -59,6 +59,9 @@ std::unique_ptr<RankExecutor> make_gpu_joined_fft(const Communicator& ranks, con
 std::unique_ptr<RankExecutor> make_gpu_nufft_slabs(const Communicator& ranks, const Problem& problem,
                                                    const RankPlan& plan, const RankOptions& options,
                                                    const RankDevice& device);
+// Type 3 by slabs.
+std::unique_ptr<RankExecutor> make_gpu_type3(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                             const RankOptions& options, const RankDevice& device);
 // Types 1 and 2 with an exchange by NCCL.
 std::unique_ptr<RankExecutor> make_gpu_replicated(const Communicator& ranks, const Problem& problem,
                                                   const fourtune::Options& options, const RankDevice& device);

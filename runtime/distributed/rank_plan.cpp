@@ -322,6 +322,7 @@ Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ran
 }
 
 std::string no_kernels(const generator::Plan& local, const Problem& problem, int ranks, Kept kept) {
+  if (problem.kind == Kind::nufft && problem.type == 3) return "the grids of a type 3 are copied between GPUs";
   if (kept == Kept::apart && ranks > kMostJoined)
     return fmt::format("{} ranks: at most {} hold arrays of whole planes", ranks, kMostJoined);
   if (ranks > kMostSeen) return fmt::format("{} ranks: a kernel finds the planes of {} at most", ranks, kMostSeen);

@@ -29,6 +29,16 @@ inline constexpr int kMostJoined = 3;
 // Of planes that a GPU transforms at a time, on the fine grid of types 1 and 2: what lies between their two dimensions
 // takes as much memory. Tests make it small.
 inline std::int64_t piece_bytes = std::int64_t{1} << 30;
+// Parts of a range of items that have at most piece_bytes each, or one item. None of nothing.
+inline std::vector<cpu::LineRange> pieces_of(cpu::LineRange which, std::int64_t item_bytes) {
+  std::vector<cpu::LineRange> pieces;
+  if (which.count == 0) return pieces;
+  const std::int64_t most = std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, item_bytes));
+  const Split parts = Split::even(which.count, static_cast<int>((which.count + most - 1) / most));
+  for (int part = 0; part < parts.parts(); ++part)
+    pieces.push_back({which.first + parts.begin(part), parts.size(part)});
+  return pieces;
+}
 
 struct TranspositionShape {
   Split planes, columns;

@@ -21,7 +21,7 @@ generator::GpuProgram GpuSlabFfts::planes_program(std::int64_t count, int sign, 
   plane.sign = sign;
   plane.batch = count;
   const auto d = static_cast<std::size_t>(last());
-  plane.modes[d] = plane.fine[d] = 1;
+  plane.modes[d] = plane.fine[d] = 1, plane.held[d] = 0;
   plane.factors[d].clear();
   if (shares_planes()) plane.ranks = shared_->of_columns, plane.ranks->others = !to_modes;
   generator::GpuFftChoice choice;
@@ -56,7 +56,7 @@ void GpuSlabFfts::prepare_lines(std::int64_t count, const Strides& strides, int 
   lines.precision = grid_.precision;
   lines.sign = sign;
   lines.count = count;
-  lines.modes = grid_.modes[d], lines.fine = grid_.fine[d];
+  lines.modes = grid_.modes[d], lines.fine = grid_.fine[d], lines.held = grid_.held[d];
   lines.modes_stride = strides.modes, lines.fine_stride = strides.fine;
   lines.order = grid_.order;
   lines.factors = grid_.factors[d];
@@ -66,10 +66,9 @@ void GpuSlabFfts::prepare_lines(std::int64_t count, const Strides& strides, int 
 }
 
 void GpuSlabFfts::planes(void* grid, void* kept, std::int64_t count, int sign, bool to_modes) {
-  std::int64_t cells = element() * count, modes = element() * count;
-  for (int d = 0; d < last(); ++d)
-    cells *= grid_.fine[static_cast<std::size_t>(d)], modes *= grid_.modes[static_cast<std::size_t>(d)];
-  const gpu::ProgramSet::Array fine{grid, cells, to_modes ? Access::in : Access::out};
+  std::int64_t bytes = element() * count, modes = element() * count;
+  for (int d = 0; d < last(); ++d) bytes *= cells(d), modes *= grid_.modes[static_cast<std::size_t>(d)];
+  const gpu::ProgramSet::Array fine{grid, bytes, to_modes ? Access::in : Access::out};
   const gpu::ProgramSet::Array own{kept, modes, to_modes ? Access::out : Access::in, shares_planes()};
   run(planes_.at({count, sign, to_modes}), to_modes ? fine : own, to_modes ? own : fine);
 }
@@ -80,7 +79,7 @@ void GpuSlabFfts::lines(void* fine, void* modes, std::int64_t count, int sign, b
     return ((positions - 1) * stride + count) * element();
   };
   // Between the lines of a position and those of the next one lie others, which keep what they have.
-  const gpu::ProgramSet::Array whole{fine, span(grid_.fine[d], strides_.fine), to_modes ? Access::in : Access::both,
+  const gpu::ProgramSet::Array whole{fine, span(cells(last()), strides_.fine), to_modes ? Access::in : Access::both,
                                      shared_.has_value()};
   const gpu::ProgramSet::Array own{modes, span(grid_.modes[d], strides_.modes), to_modes ? Access::both : Access::in};
   run(lines_.at({count, sign, to_modes}), to_modes ? whole : own, to_modes ? own : whole);

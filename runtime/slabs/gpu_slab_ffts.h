@@ -51,6 +51,11 @@ class GpuSlabFfts {
   using Key = std::array<std::int64_t, 3>;  // count, sign, direction
   generator::GpuProgram planes_program(std::int64_t count, int sign, bool to_modes) const;
   int last() const { return grid_.dim - 1; }
+  // Cells along a dimension that the array of the grid has.
+  std::int64_t cells(int dimension) const {
+    const auto d = static_cast<std::size_t>(dimension);
+    return grid_.held[d] == 0 ? grid_.fine[d] : grid_.held[d];
+  }
   std::int64_t element() const { return 2 * real_bytes(grid_.precision); }
 
   generator::gpu_nufft::GridFft grid_;

@@ -18,6 +18,8 @@ std::string gpu_slabs_fault(const generator::Plan& plan, const Problem& problem)
   if (stages.fft.family != generator::GpuFftFamily::plain) return "slabs with points on a GPU take fft=plain";
   if (is_published(stages.points.spread) || is_published(stages.points.interp))
     return "slabs on a GPU take no methods as published: gm, gm_sort and sm";
+  if (problem.type == 3)  // its grids follow from the points
+    return plan.type3 == generator::Type3Rule::compose ? "" : "slabs of a type 3 need type3=compose";
   if (plan.window.fine[last] < plan.window.width)
     return fmt::format("{} cells along the last dimension are fewer than a window reaches", plan.window.fine[last]);
   return {};
@@ -54,7 +56,7 @@ generator::Plan fit_for_gpu_slabs(const generator::Plan& plan, const Problem& pr
   generator::Plan fitted = plan;
   fitted.gpu().fft = {};
   fitted.gpu().fft.family = generator::GpuFftFamily::plain;
-  if (!deterministic) return fitted;
+  if (!deterministic || problem.type == 3) return fitted;  // a type 3 has grids, and bins, when it has points
   const generator::nufft::Shape shape = whole_grid(problem, plan, device);
   const auto lead = problem.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
   generator::GpuPointsChoice& points = fitted.gpu().points;

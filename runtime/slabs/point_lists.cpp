@@ -26,14 +26,15 @@ void PointLists::reserve(std::int64_t points, std::int64_t listed, std::int64_t 
 }
 
 std::vector<std::int64_t> PointLists::locate(const generator::nufft::StageKernels& kernels, const PointSet& points,
-                                             std::int64_t cells, std::int64_t first) {
+                                             std::int64_t cells, std::int64_t first,
+                                             const std::array<generator::nufft::Map, 3>& maps) {
   runner_.reserve(kCells, 4 * points.m, "the points' cells", true);
   runner_.reserve(kCounts, 8 * cells, "the points of cells");
   runner_.reserve(kStatus, 32, "the status");
   generator::GpuProgram program;
   generator::nufft::Arrays arrays;
   arrays.points = {slot_ref(kX), slot_ref(kY), slot_ref(kZ)};
-  kernels.emit_cells(program, arrays, points.m, slot_ref(kCells), slot_ref(kCounts), slot_ref(kStatus));
+  kernels.emit_cells(program, arrays, points.m, slot_ref(kCells), slot_ref(kCounts), slot_ref(kStatus), maps);
   runner_.change(locating_, program);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(cells));
   gpu::LaunchScope run(runner_.queue(), stream_);

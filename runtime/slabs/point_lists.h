@@ -5,6 +5,7 @@
 // cell, and another one whose slab the point's window reaches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,7 +38,8 @@ class PointLists {
   // of their first point in messages. At most 2^31 - 1 of them. Throws
   // Error{invalid_point | out_of_memory}.
   std::vector<std::int64_t> locate(const generator::nufft::StageKernels& kernels, const PointSet& points,
-                                   std::int64_t cells, std::int64_t first = 0);
+                                   std::int64_t cells, std::int64_t first = 0,
+                                   const std::array<generator::nufft::Map, 3>& maps = {});
   // Lists the points located last: those of destination d from starts[d] on, in any order. owners, neighbours: of each
   // cell; -1: no neighbour.
   void list(const std::vector<std::int32_t>& owners, const std::vector<std::int32_t>& neighbours,

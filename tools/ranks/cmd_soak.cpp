@@ -79,8 +79,6 @@ class RanksHunt {
       one.problem.place = Place::out;
       one.problem.order = SpectrumOrder::natural;
       one.problem.input_layout = one.problem.output_layout = std::nullopt;
-    } else if (one.problem.type == 3 && device_) {
-      one.deterministic = false;  // refused
     }
     one.threads = 1 + static_cast<int>(random_.below(2));
     return one;
@@ -89,7 +87,7 @@ class RanksHunt {
   std::string draw_plan(const SoakCase& one) {
     const bool fft = one.problem.kind == Kind::fft;
     const bool third = !fft && one.problem.type == 3;
-    if ((third && device_) || random_.below(4) == 0) return {};
+    if (random_.below(4) == 0) return {};
     if (!fft && !one.deterministic && random_.below(4) == 0) return "ranks=replicated";
     const bool pencils = one.problem.dim == 3 && !third && (fft || !device_) && random_.below(2) == 0;
     std::vector<std::string> arguments;
@@ -108,7 +106,7 @@ class RanksHunt {
     if (!device_ && !pencils && random_.below(3) == 0) arguments.emplace_back("exchange=host");
     if (device_ && random_.below(4) > 0) {
       const char* const copied = in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host";
-      const bool kernels = random_.below(2) == 0 && one.problem.dim == 3 && !pencils;
+      const bool kernels = random_.below(2) == 0 && one.problem.dim == 3 && !pencils && !third;
       const bool kept = kernels && !fft && random_.below(2) == 0;
       const char* const peers = kept                     ? "exchange=kernels,kept=grid"
                                 : kernels && ranks_ <= 3 ? "exchange=kernels"

@@ -241,8 +241,7 @@ tuner::ListedPlans RankPlanning::list(const Problem& problem) const {
   tuner::ListedPlans listed;
   Collector collector(problem, listed);
   const bool fft = problem.kind == Kind::fft;
-  const bool gpu = generator::is_gpu(rank_.backend), third = !fft && problem.type == 3;
-  if (fft || (gpu == crew_.means.gpus && !(third && gpu))) list_slabs(problem, collector);
+  if (fft || generator::is_gpu(rank_.backend) == crew_.means.gpus) list_slabs(problem, collector);
   if (!fft) list_replicated(problem, collector);
   listed.floor_seconds = [](std::size_t) { return 0.0; };
   return listed;

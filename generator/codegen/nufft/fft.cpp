@@ -166,7 +166,8 @@ GpuProgram slab_lines(const SlabLines& spec, bool to_modes) {
   options.sign = spec.sign;
   options.device = spec.device;
   const ArrayLayout modes{{1, spec.modes_stride}, spec.modes * spec.modes_stride};
-  const ArrayLayout fine{{1, spec.fine_stride}, spec.fine * spec.fine_stride};
+  const std::int64_t held = spec.held == 0 ? spec.fine : spec.held;
+  const ArrayLayout fine{{1, spec.fine_stride}, held * spec.fine_stride};
   options.input = to_modes ? fine : modes, options.output = to_modes ? modes : fine;
   fft::Pruning window;
   window.kind = spec.order;
@@ -175,6 +176,10 @@ GpuProgram slab_lines(const SlabLines& spec, bool to_modes) {
   fft::DimensionHooks& hooks = options.hooks[1];
   (to_modes ? hooks.output : hooks.input) = window;
   (to_modes ? hooks.output_factors : hooks.input_factors) = spec.factors;
+  if (held != spec.fine) {
+    window.kind = fft::Pruning::Kind::centred, window.kept = held;
+    (to_modes ? hooks.input : hooks.output) = window;
+  }
   return fft::emit_program(fft::line_plan(options, 1), options);
 }
 

@@ -48,6 +48,7 @@ struct SlabLines {
   int sign = -1;
   std::int64_t count = 1;                                  // lines of a launch
   std::int64_t modes = 1, fine = 1;                        // positions that are kept, and those of the transform
+  std::int64_t held = 0;                                   // as GridFft::held; 0: all of `fine`
   std::int64_t modes_stride = 1, fine_stride = 1;          // elements from a position to the next
   fft::Pruning::Kind order = fft::Pruning::Kind::centred;  // of the modes
   std::vector<double> factors;                             // one per mode

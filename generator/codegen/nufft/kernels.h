@@ -120,7 +120,7 @@ class StageKernels {
   // The first cell of every point along the last dimension (32 bits each), and the 64-bit number of points that begin
   // at each cell; status as a sort's. In slabs.cpp.
   void emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t m, const BufferRef& cells,
-                  const BufferRef& counts, const BufferRef& status) const;
+                  const BufferRef& counts, const BufferRef& status, const std::array<Map, 3>& map = {}) const;
   // Deterministic spreading of one transform in two halves: the bounds of its unit, two 64-bit words that kFixed begins
   // with (Shape::agreed: of all ranks, before the second half), and the sums, which are added to the grid.
   void emit_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m) const;

@@ -35,7 +35,7 @@ std::string item_type(Precision precision, bool complex) {
 }  // namespace
 
 void StageKernels::emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t m, const BufferRef& cells,
-                              const BufferRef& counts, const BufferRef& status) const {
+                              const BufferRef& counts, const BufferRef& status, const std::array<Map, 3>& map) const {
   const std::int64_t along = shape_.fine[static_cast<std::size_t>(shape_.dim - 1)];
   const auto clear = [&](const BufferRef& at, std::int64_t words, std::int64_t marks) {
     const int kernel = add(program, clear_kernel());
@@ -53,7 +53,7 @@ void StageKernels::emit_cells(GpuProgram& program, const Arrays& arrays, std::in
   const ArgumentStruct points{{arrays.points[0], arrays.points[1], arrays.points[2], m}};
   program.launches.push_back({at,
                               {std::min(blocks(m, 2048), static_cast<std::uint32_t>(8 * shape_.multiprocessors)), 1, 1},
-                              {points, maps_argument({}), cells, counts, status},
+                              {points, maps_argument(map), cells, counts, status},
                               "locate",
                               m * (shape_.dim * real_bytes() + 4),
                               0});

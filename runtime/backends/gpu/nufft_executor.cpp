@@ -18,7 +18,7 @@ using generator::nufft::kWorkspaces;
 constexpr auto kX = Type12Programs::kX, kGrid = Type12Programs::kGrid, kWork = Type12Programs::kWork,
                kSort = Type12Programs::kSort;
 
-class Type12Executor final : public Executor {
+class Type12Executor final : public MappedExecutor {
  public:
   Type12Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options,
                  std::unique_ptr<Queue> queue)
@@ -94,6 +94,10 @@ class Type12Executor final : public Executor {
   void set_stream(void* stream) override { stream_ = stream; }
   void set_slab(std::int64_t start, bool adds) override {
     if (programs_.set_slab(start, adds)) bound_ = -1;
+  }
+  void set_maps(const std::array<generator::nufft::Map, 3>& maps) override {
+    programs_.set_maps(maps);
+    bound_ = -1;
   }
 
  private:
@@ -331,6 +335,11 @@ class Type12Executor final : public Executor {
 };
 
 }  // namespace
+
+std::unique_ptr<MappedExecutor> make_gpu_mapped_executor(const Problem& problem, const generator::Plan& plan,
+                                                         const ExecutorOptions& options, std::unique_ptr<Queue> queue) {
+  return std::make_unique<Type12Executor>(problem, plan, options, std::move(queue));
+}
 
 std::unique_ptr<Executor> make_gpu_type12_executor(const Problem& problem, const generator::Plan& plan,
                                                    const ExecutorOptions& options, std::unique_ptr<Queue> queue) {

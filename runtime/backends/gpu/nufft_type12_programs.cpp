@@ -101,7 +101,7 @@ generator::nufft::Arrays Type12Programs::arrays() const {
 
 GpuProgram Type12Programs::sort_program(std::int64_t m, std::int64_t scratch, bool lists_tasks) const {
   GpuProgram program;
-  std::array<generator::nufft::Map, 3> maps;
+  std::array<generator::nufft::Map, 3> maps = maps_;
   if (begins_at_minus_pi(options_.only)) maps.fill(generator::nufft::kFromMinusPi);
   sort_kernels().emit_sort(program, arrays(), m, maps, scratch, lists_tasks, options_.slab.start);
   return program;

@@ -59,6 +59,7 @@ class Type12Programs {
     return changes;
   }
   bool adds() const { return adds_; }
+  void set_maps(const std::array<generator::nufft::Map, 3>& maps) { maps_ = maps; }
   // Clearing and spreading, or interpolation.
   generator::GpuProgram points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const;
   std::vector<Unit> units(bool to_modes, std::int64_t transforms) const;
@@ -87,6 +88,7 @@ class Type12Programs {
   ExecutorOptions options_;
   DeviceTraits device_;
   bool whole_;
+  std::array<generator::nufft::Map, 3> maps_;
   bool adds_ = false;  // spreading leaves in the grid what it holds
   generator::PiecewisePolynomial polynomial_;
   std::optional<generator::nufft::StageKernels> spread_kernels_, interp_kernels_;

@@ -19,6 +19,36 @@ using generator::nufft::kWorkspaces;
 
 constexpr double kPi = std::numbers::pi;
 
+namespace {
+
+// Cell positions: (x - centre) * cells, plus half the number of cells (rounded down) where position 0 is in the middle.
+generator::nufft::Map cell_map(double centre, long double cells_per_unit, std::int64_t cells, bool middle) {
+  const long double factor = cells_per_unit / static_cast<long double>(cells);
+  const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
+  const auto high = [](long double value) { return static_cast<double>(value); };
+  return {high(start), high(start - high(start)), high(factor), high(factor - high(factor))};
+}
+
+}  // namespace
+
+generator::nufft::Map type3_source_map(const Type3Dimension& g, std::int64_t outer) {
+  return cell_map(g.source_centre, 1 / static_cast<long double>(g.spacing), outer, g.middle);
+}
+generator::nufft::Map type3_target_map(const Type3Dimension& g, std::int64_t inner, std::int64_t held) {
+  const auto spacing = static_cast<long double>(g.spacing);
+  return cell_map(g.target_centre, spacing * static_cast<long double>(inner) / (2 * std::numbers::pi_v<long double>),
+                  held, g.part);
+}
+
+generator::GpuPointsChoice type3_points(const generator::Plan& plan, const generator::nufft::Shape& shape,
+                                        bool sources) {
+  using namespace generator::gpu_nufft;
+  const auto& points = plan.gpu().points;
+  return refit(sources ? with_partner_of_spread(shape, points.spread, points.spread_with)
+                       : with_partner_of_interpolate(shape, points.interp, points.interp_with),
+               shape, sources ? Lead::spread : Lead::interpolate);
+}
+
 Type3Stages::Type3Stages(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device,
                          const ExecutorOptions& options)
     : problem_(problem),
@@ -115,12 +145,8 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   generator::nufft::Shape shape = generator::nufft::shape_on(device_, problem_, cells, window.width);
   shape.semicircle = generator::semicircle_of(window);
   shape.large_counts = (sources ? m_ : k_) >= std::int64_t{1} << 31;
-  // Uses the plan's families, and its parameters where this grid allows them.
   const auto lead = sources ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
-  const auto& points = plan_.gpu().points;
-  side.choice = sources ? generator::gpu_nufft::with_partner_of_spread(shape, points.spread, points.spread_with)
-                        : generator::gpu_nufft::with_partner_of_interpolate(shape, points.interp, points.interp_with);
-  side.choice = generator::gpu_nufft::refit(side.choice, shape, lead);
+  side.choice = type3_points(plan_, shape, sources);
   if (deterministic_)
     side.choice = generator::gpu_nufft::deterministic(side.choice, shape, lead,
                                                       !generator::fixed_point_is_enough(problem_, plan_));
@@ -136,21 +162,10 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   side.interp.emplace(shape, side.choice.interp_with, polynomial);
 }
 
-// Cell positions: (x - centre) * cells, plus half the number of cells (rounded down) where position 0 is in the middle.
 void Type3Stages::set_maps() {
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem_.dim); ++d) {
-    const Type3Dimension& g = geometry_[d];
-    const auto spacing = static_cast<long double>(g.spacing);
-    const auto map = [](double centre, long double cells_per_unit, std::int64_t cells, bool middle) {
-      const long double factor = cells_per_unit / static_cast<long double>(cells);
-      const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
-      const auto high = [](long double value) { return static_cast<double>(value); };
-      return generator::nufft::Map{high(start), high(start - high(start)), high(factor), high(factor - high(factor))};
-    };
-    sources_.map[d] = map(g.source_centre, 1 / spacing, outer_[d], g.middle);
-    targets_.map[d] =
-        map(g.target_centre, spacing * static_cast<long double>(inner_[d]) / (2 * std::numbers::pi_v<long double>),
-            held_[d], g.part);
+    sources_.map[d] = type3_source_map(geometry_[d], outer_[d]);
+    targets_.map[d] = type3_target_map(geometry_[d], inner_[d], held_[d]);
   }
 }
 

@@ -12,6 +12,14 @@
 
 namespace fourtune::runtime::gpu {
 
+// Where sources lie in the outer grid, and targets in what is held of the inner one.
+generator::nufft::Map type3_source_map(const generator::Type3Dimension& dimension, std::int64_t outer);
+generator::nufft::Map type3_target_map(const generator::Type3Dimension& dimension, std::int64_t inner,
+                                       std::int64_t held);
+// The plan's families for one side's points, with its parameters where this grid allows them.
+generator::GpuPointsChoice type3_points(const generator::Plan& plan, const generator::nufft::Shape& shape,
+                                        bool sources);
+
 struct Type3Slots {
   enum Slot : int {
     kPoints,  // x, y, z, s, t, u

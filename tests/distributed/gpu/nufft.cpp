@@ -62,7 +62,7 @@ TEST(DistributedGpuNufft, WhatCannotBeDoneIsNamed) {
   };
   EXPECT_EQ(run("ranks=replicated(exchange=nccl)"), Status::unsupported);
   EXPECT_NE(message.find("type 3"), std::string::npos) << message;
-  Options bits = on_gpus();
+  Options bits = on_gpus("ranks=replicated");
   bits.deterministic = true;
   if (size_of(MPI_COMM_WORLD) > 1) {
     EXPECT_EQ(status_of([&] { result_of(third, Way{bits, MPI_COMM_WORLD, Deal::even, false}); }), Status::unsupported);
