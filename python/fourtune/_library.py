@@ -49,7 +49,7 @@ class Options(Structure):  # fourtune_options of fourtune.h, field by field
 
 
 # Of the release that this package belongs to; the binary interface changes with the minor version.
-SONAME = "libfourtune.so.0.9"
+SONAME = "libfourtune.so.0.10"
 
 
 def path() -> str:
