@@ -1,14 +1,17 @@
 #include "dropin/cufft/trial.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace fourtune::dropin {
+
+static_assert(Trial::kTurns.size() == 2 * Trial::kTimes);
 
 Side Trial::begin(void* stream) noexcept try {
   if (!winner_ && timed_ && !runs_) read();
   if (winner_) return *winner_;
   if (timed_) return Side::ours;
-  const Side next = theirs_.count < ours_.count ? Side::theirs : Side::ours;
+  const Side next = kTurns[static_cast<std::size_t>(ours_.count + theirs_.count)] == 'o' ? Side::ours : Side::theirs;
   watch_->start(stream);
   timed_ = next, runs_ = true;
   return next;
@@ -32,7 +35,8 @@ void Trial::read() {
   timed_.reset();
   times.least = std::min(times.least, *seconds);
   ++times.count;
-  if (theirs_.count == kTimes) winner_ = theirs_.least < kClearly * ours_.least ? Side::theirs : Side::ours;
+  if (ours_.count + theirs_.count == 2 * kTimes)
+    winner_ = theirs_.least < kClearly * ours_.least ? Side::theirs : Side::ours;
 }
 
 }  // namespace fourtune::dropin

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace fourtune::dropin {
@@ -32,6 +33,10 @@ class Trial {
   // Timed executes of each side, of which the least time counts; more than once, since a host or a device has other
   // work.
   static constexpr int kTimes = 10;
+  // Whose turn the timed executes are: o ours, t theirs. A program that waits after every second or fourth execute has
+  // every other timed one on an idle stream, where launching counts too. So in each residue class of periods up to 6
+  // both sides have turns; strictly in turns, one side would have all the idle ones.
+  static constexpr std::string_view kTurns = "ototoototototottotot";
   // Of our time. Ours stay where both are alike within what such times differ by.
   static constexpr double kClearly = 0.98;
 

@@ -1,6 +1,7 @@
 // Who executes in a trial, and who wins it, with times that the test gives.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,13 +58,41 @@ TEST(CufftTrial, BothExecuteInTurnsAndThenTheFasterOneAlone) {
   for (const bool ours_win : {true, false}) {
     Judged one;
     std::string sides = one.execute_often(turns, 1, ours_win ? 1.5 : 0.9);
-    for (int i = 0; i < turns; ++i) EXPECT_EQ(sides[static_cast<std::size_t>(i)], i % 2 == 0 ? 'o' : 't') << i;
+    EXPECT_EQ(sides, Trial::kTurns);
     EXPECT_FALSE(one.trial.winner());
     EXPECT_EQ(one.execute_often(3, 5, 5), ours_win ? "ooo" : "ttt");
     EXPECT_EQ(one.trial.winner(), ours_win ? Side::ours : Side::theirs);
     EXPECT_EQ(one.seen.starts, turns);
     EXPECT_EQ(one.seen.stops, turns);
   }
+}
+
+TEST(CufftTrial, BothSidesHaveAsManyTurnsAndMeetEveryPhaseOfAProgramsPeriod) {
+  EXPECT_EQ(std::count(Trial::kTurns.begin(), Trial::kTurns.end(), 'o'), Trial::kTimes);
+  EXPECT_EQ(std::count(Trial::kTurns.begin(), Trial::kTurns.end(), 't'), Trial::kTimes);
+  for (std::size_t period = 2; period <= 6; ++period)
+    for (std::size_t phase = 0; phase < period; ++phase) {
+      std::string met;
+      for (std::size_t i = phase; i < Trial::kTurns.size(); i += period) met += Trial::kTurns[i];
+      EXPECT_NE(met.find('o'), std::string::npos) << period << " " << phase;
+      EXPECT_NE(met.find('t'), std::string::npos) << period << " " << phase;
+    }
+}
+
+// A program that waits now and then: one of so many executes finds the stream busy, and its launch does not count.
+TEST(CufftTrial, AProgramsPeriodDoesNotFavourASide) {
+  for (const double theirs : {1.05, 0.95})
+    for (int period = 2; period <= 6; ++period)
+      for (int phase = 0; phase < period; ++phase) {
+        Judged one;
+        for (int i = 0; i < 2 * Trial::kTimes; ++i) {
+          const double launch = i % period == phase ? 0 : 0.2;
+          one.execute(1 + launch, theirs + launch);
+        }
+        one.execute(1, 1);
+        EXPECT_EQ(one.trial.winner(), theirs > 1 ? Side::ours : Side::theirs)
+            << theirs << " " << period << " " << phase;
+      }
 }
 
 TEST(CufftTrial, OursStayWhereBothAreAlike) {
