@@ -59,11 +59,13 @@ bool takes_half_lines(const EmitOptions& options) {
   // A c2r of fewer values has two large radices, of which a thread would make two DFTs (on an H200 720 f32 took 44.2 us
   // by whole lines and 40.6 by half ones, 500 and 512 f64 25.0 and 23.0, 22.9 and 21.8; but 512 f32 21.9 and 22.5, and
   // 600 f64, whose first round would be of two values, 22.7 and 24.8).
+  constexpr std::int64_t kFewest = 500;
+  if (options.n[0] < kFewest) return false;
   const bool small_round = radices_up_to_16(options.n[0] / 2).back() < 4;
   const std::int64_t is_long = options.type == FftType::r2c          ? 512
                                : options.precision == Precision::f32 ? 700
                                : small_round                         ? 1000
-                                                                     : 500;
+                                                                     : kFewest;
   const bool one_dimension = std::all_of(options.n.begin() + 1, options.n.end(), [](std::int64_t n) { return n == 1; });
   if (options.n[0] < is_long || !one_dimension) return false;
   if (options.type == FftType::c2r || !unfolds_apart(options)) return true;
