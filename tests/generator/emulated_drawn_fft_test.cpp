@@ -136,7 +136,8 @@ TEST(EmulatedDrawnFft, HooksAndOddLengthsTakeWholeLines) {
   EXPECT_FALSE(generator::fft::takes_half_lines(options));
   for (const char* token :
        {"fft:type=c2r,n=4097,prec=f64", "fft:type=r2c,n=201,prec=f64", "fft:type=c2c,n=134,prec=f64",
-        "fft:type=r2c,n=510,prec=f64", "fft:type=c2r,n=990,prec=f32", "fft:type=r2c,n=1,prec=f32"})
+        "fft:type=r2c,n=510,prec=f64", "fft:type=c2r,n=690,prec=f32", "fft:type=c2r,n=480,prec=f64",
+        "fft:type=c2r,n=600,prec=f64", "fft:type=c2r,n=2,prec=f64", "fft:type=r2c,n=1,prec=f32"})
     EXPECT_FALSE(generator::fft::takes_half_lines(drawn_options_of(parse_problem(token), emulated()))) << token;
 }
 

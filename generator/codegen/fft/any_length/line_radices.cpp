@@ -127,7 +127,8 @@ std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& 
 }
 
 std::optional<EvenTile> even_tile(int large, int small) {
-  constexpr std::int64_t warp = 32, least = 960, most = 2100;
+  // Tiles of 2016 values are too large: 63 f32 x 266305 took 95.5 us on an H100 without and 106.5 with them.
+  constexpr std::int64_t warp = 32, least = 960, most = 1800;
   const std::int64_t lines = warp / std::gcd(warp, std::int64_t{small}), values = lines * large * small;
   const std::int64_t times = std::max<std::int64_t>(1, (least + values - 1) / values);
   if (times * values > most) return {};
