@@ -178,7 +178,8 @@ TEST(Cufinufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
   const long before = resident_pages(), allocated = allocated_bytes();
   make(plans);
   EXPECT_LT(resident_pages() - before, 100) << "pages";
-  EXPECT_LT(allocated_bytes() - allocated, plans) << "less than the smallest block for each plan";
+  // The smallest block takes 32 bytes; what is made once, such as a table of a thread, takes some thousand.
+  EXPECT_LT(allocated_bytes() - allocated, 16L * plans) << "a block for each second plan";
 }
 
 TEST(Cufinufft, ADeviceThatDoesNotExistIsAFailureOfTheGpu) {
