@@ -11,7 +11,8 @@ Side Trial::begin(void* stream) noexcept try {
   if (!winner_ && timed_ && !runs_) read();
   if (winner_) return *winner_;
   if (timed_) return Side::ours;
-  const Side next = kTurns[static_cast<std::size_t>(ours_.count + theirs_.count)] == 'o' ? Side::ours : Side::theirs;
+  const int turn = ours_.count + theirs_.count;
+  const Side next = kTurns[static_cast<std::size_t>(turn)] == 'o' ? Side::ours : Side::theirs;
   watch_->start(stream);
   timed_ = next, runs_ = true;
   return next;
