@@ -359,8 +359,8 @@ Decomposition choose(const generator::Plan& plan, const Problem& problem, int ra
   for (int d = 0; d < problem.dim; ++d) cells *= static_cast<double>(plan.window.fine[d]);
   if (generator::is_gpu(plan.backend)) {
     // In ps: a cell passes four times through memory on ranks that repeat it, and a mode crosses to its rank (by the
-    // speeds of an H100's memory and of NVLink); a value is packed, crosses and is read where it arrives (3.0 ms for 2.5e8
-    // of each of two H200).
+    // speeds of an H100's memory and of NVLink); a value is packed, crosses and is read where it arrives (3.0 ms for
+    // 2.5e8 of each of two H200).
     const double repeated = 13 * cells + 23 * static_cast<double>(mode_count(problem));
     const double moved = 13 * static_cast<double>(problem.m.value_or(0)) / ranks;
     return repeated < moved ? Decomposition::replicated : Decomposition::slabs;

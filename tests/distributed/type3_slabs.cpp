@@ -10,18 +10,10 @@
 
 #include "tests/distributed/count_bytes.h"
 #include "tests/distributed/support.h"
+#include "tests/distributed/type3_support.h"
 
 namespace fourtune::test {
 namespace {
-
-template <class T>
-void expect_third(const Whole<T>& whole, const Way& way) {
-  std::string explain;
-  const auto result = result_of(whole, way, &explain);
-  EXPECT_NE(explain.find("plan: " + way.options.plan.substr(0, 11)), std::string::npos) << explain;
-  EXPECT_LE(error_of(result, direct(whole, way.adjoint, ModeOrder::centred)), allowed_error(whole.problem))
-      << to_token(whole.problem) << (way.adjoint ? " adjoint " : " ") << explain;
-}
 
 TEST(Type3Slabs, AgreeWithDirectSums) {
   int turn = 0;
@@ -33,33 +25,24 @@ TEST(Type3Slabs, AgreeWithDirectSums) {
         way.options.threads = 1 + turn % 3 / 2;
         const std::string token = "nufft:type=3," + size + rest;
         ++turn;
-        rest.find("f32") != std::string::npos ? expect_third(draw<float>(token, 3), way)
-                                              : expect_third(draw<double>(token, 4), way);
+        rest.find("f32") != std::string::npos ? expect_type3(draw<float>(token, 3), way)
+                                              : expect_type3(draw<double>(token, 4), way);
       }
 }
 
-// Boxes away from the origin need phases of sources and targets, where these have gone.
 TEST(Type3Slabs, BoxesAwayFromTheOrigin) {
   for (const char* token :
        {"nufft:type=3,dim=2,m=200,k=300,prec=f64,tol=1e-7", "nufft:type=3,dim=3,m=200,k=100,prec=f64,tol=1e-6"}) {
-    Whole<double> whole = draw<double>(token, 8);
-    for (std::size_t d = 0; d < 3; ++d) {
-      for (double& x : whole.x[d]) x += 40 + 3 * static_cast<double>(d);
-      for (double& s : whole.s[d]) s -= 25 - static_cast<double>(d);
-    }
+    const Whole<double> whole = far_boxes(token);
     for (const bool adjoint : {false, true})
-      expect_third(whole, Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::uneven, adjoint});
+      expect_type3(whole, Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::uneven, adjoint});
   }
 }
 
-// All sources in one place, all targets on a line, and boxes with a side of 0.
 TEST(Type3Slabs, CrowdedPoints) {
-  Whole<double> whole = draw<double>("nufft:type=3,dim=3,m=300,k=200,prec=f64,tol=1e-6", 2);
-  for (double& x : whole.x[1]) x = 0.5;
-  for (double& x : whole.x[2]) x = 2 + 1e-3 * x;
-  for (double& s : whole.s[0]) s = 7;
+  const Whole<double> whole = crowded_points("nufft:type=3,dim=3,m=300,k=200,prec=f64,tol=1e-6");
   for (const bool adjoint : {false, true})
-    expect_third(whole, Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::even, adjoint});
+    expect_type3(whole, Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::even, adjoint});
 }
 
 TEST(Type3Slabs, WithoutSourcesOrTargets) {
@@ -67,31 +50,10 @@ TEST(Type3Slabs, WithoutSourcesOrTargets) {
        {"nufft:type=3,dim=2,m=0,k=20,prec=f64,tol=1e-6", "nufft:type=3,dim=3,m=30,k=0,prec=f64,tol=1e-6",
         "nufft:type=3,dim=2,m=1,k=1,prec=f64,tol=1e-6"})
     for (const bool adjoint : {false, true})
-      expect_third(draw<double>(token, 2), Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::even, adjoint});
+      expect_type3(draw<double>(token, 2), Way{forced("ranks=slabs"), MPI_COMM_WORLD, Deal::even, adjoint});
 }
 
-// Other boxes need other grids; the same boxes keep them.
-TEST(Type3Slabs, PointsCanBeSetAgain) {
-  Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=200,k=150,prec=f64,tol=1e-7", 5);
-  DistributedTransform transform("nufft:type=3,dim=2,prec=f64,tol=1e-7", MPI_Comm_c2f(MPI_COMM_WORLD),
-                                 forced("ranks=slabs"));
-  const int rank = transform.rank(), ranks = transform.ranks();
-  for (const double scale : {1.0, 1.0, 3.0, 0.1}) {
-    for (double& x : whole.x[0]) x *= scale;
-    for (double& s : whole.s[1]) s *= scale;
-    const Range mine = dealt(Deal::uneven, 200, rank, ranks), targets = dealt(Deal::even, 150, rank, ranks);
-    Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin};
-    points.k = targets.size();
-    points.s = whole.s[0].data() + targets.begin, points.t = whole.s[1].data() + targets.begin;
-    transform.set_points(points);
-    std::vector<std::complex<double>> values(whole.points.begin() + mine.begin, whole.points.begin() + mine.end);
-    std::vector<std::complex<double>> results(static_cast<std::size_t>(targets.size()));
-    transform.execute(values.data(), results.data());
-    EXPECT_LE(error_of(gathered(results, Deal::even, 150, 1, MPI_COMM_WORLD), direct(whole, false, ModeOrder::centred)),
-              allowed_error(whole.problem))
-        << scale;
-  }
-}
+TEST(Type3Slabs, PointsCanBeSetAgain) { expect_points_set_again(forced("ranks=slabs")); }
 
 TEST(Type3Slabs, BadPointsOfOneRankFailOnAll) {
   const bool bad = rank_of(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;

@@ -11,18 +11,10 @@
 #include "runtime/distributed/joined_ranks.h"
 #include "tests/distributed/count_bytes.h"
 #include "tests/distributed/support.h"
+#include "tests/distributed/type3_support.h"
 
 namespace fourtune::test {
 namespace {
-
-template <class T>
-void expect_type3(const Whole<T>& whole, const Way& way) {
-  std::string explain;
-  const auto result = result_of(whole, way, &explain);
-  EXPECT_NE(explain.find("plan: ranks=slabs"), std::string::npos) << explain;
-  EXPECT_LE(error_of(result, direct(whole, way.adjoint, ModeOrder::centred)), allowed_error(whole.problem))
-      << to_token(whole.problem) << (way.adjoint ? " adjoint " : " ") << explain;
-}
 
 std::vector<std::string> copying_exchanges() {
   if (size_of(MPI_COMM_WORLD) == 1) return {"host"};
@@ -70,23 +62,14 @@ TEST(DistributedGpuType3, SmallPieces) {
   runtime::distributed::piece_bytes = before;
 }
 
-// Boxes away from the origin need phases of sources and targets.
 TEST(DistributedGpuType3, BoxesAwayFromTheOrigin) {
-  Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=200,k=300,prec=f64,tol=1e-7,batch=2", 8);
-  for (std::size_t d = 0; d < 2; ++d) {
-    for (double& x : whole.x[d]) x += 40 + 3 * static_cast<double>(d);
-    for (double& s : whole.s[d]) s -= 25 - static_cast<double>(d);
-  }
+  const Whole<double> whole = far_boxes("nufft:type=3,dim=2,m=200,k=300,prec=f64,tol=1e-7,batch=2");
   for (const bool adjoint : {false, true})
     expect_type3(whole, Way{on_gpus("ranks=slabs"), MPI_COMM_WORLD, Deal::uneven, adjoint});
 }
 
-// All sources in one place, all targets on a line, and boxes with a side of 0: slabs without cells, grids of one row.
 TEST(DistributedGpuType3, CrowdedPoints) {
-  Whole<double> whole = draw<double>("nufft:type=3,dim=3,m=150,k=100,prec=f64,tol=1e-6", 2);
-  for (double& x : whole.x[1]) x = 0.5;
-  for (double& x : whole.x[2]) x = 2 + 1e-3 * x;
-  for (double& s : whole.s[0]) s = 7;
+  const Whole<double> whole = crowded_points("nufft:type=3,dim=3,m=150,k=100,prec=f64,tol=1e-6");
   for (const bool adjoint : {false, true})
     expect_type3(whole, Way{on_gpus("ranks=slabs"), MPI_COMM_WORLD, Deal::even, adjoint});
 }
@@ -104,31 +87,7 @@ TEST(DistributedGpuType3, WithoutSourcesOrTargets) {
     }
 }
 
-// Other boxes need other grids and maps; the same sizes keep the grids.
-TEST(DistributedGpuType3, PointsCanBeSetAgain) {
-  Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=200,k=150,prec=f64,tol=1e-7", 5);
-  DistributedTransform transform("nufft:type=3,dim=2,prec=f64,tol=1e-7", MPI_Comm_c2f(MPI_COMM_WORLD),
-                                 on_gpus("ranks=slabs"));
-  const int rank = transform.rank(), ranks = transform.ranks();
-  double shift = 0;
-  for (const double scale : {1.0, 1.0, 3.0, 0.1}) {
-    for (double& x : whole.x[0]) x *= scale;
-    for (double& s : whole.s[1]) s *= scale;
-    for (double& x : whole.x[1]) x += shift;
-    shift = 0.25;
-    const Range mine = dealt(Deal::uneven, 200, rank, ranks), targets = dealt(Deal::even, 150, rank, ranks);
-    Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin};
-    points.k = targets.size();
-    points.s = whole.s[0].data() + targets.begin, points.t = whole.s[1].data() + targets.begin;
-    transform.set_points(points);
-    std::vector<std::complex<double>> values(whole.points.begin() + mine.begin, whole.points.begin() + mine.end);
-    std::vector<std::complex<double>> results(static_cast<std::size_t>(targets.size()));
-    transform.execute(values.data(), results.data());
-    EXPECT_LE(error_of(gathered(results, Deal::even, 150, 1, MPI_COMM_WORLD), direct(whole, false, ModeOrder::centred)),
-              allowed_error(whole.problem))
-        << scale;
-  }
-}
+TEST(DistributedGpuType3, PointsCanBeSetAgain) { expect_points_set_again(on_gpus("ranks=slabs")); }
 
 // The same bits on any number of ranks, wherever the points are. Rank 0 knows those of one rank.
 template <class T>

@@ -281,6 +281,22 @@ bool are_lines_apart(std::int64_t bytes, std::int64_t batch, int workers) {
   return workers > 1 && bytes <= kApartBytes && (batch % workers == 0 || batch >= 3 * workers);
 }
 
+// Gives each transform of a batch to one of several workers, or all to the only one, whose threads share them.
+template <class Run>
+void run_batch(std::size_t workers, std::int64_t batch, const Run& one) {
+  if (workers > 1)
+    parallel_for(static_cast<int>(workers), batch, one);
+  else
+    for (std::int64_t b = 0; b < batch; ++b) one(b, 0);
+}
+
+template <class Fft>
+std::int64_t all_bytes(const std::vector<std::unique_ptr<Fft>>& ffts) {
+  std::int64_t sum = 0;
+  for (const auto& fft : ffts) sum += fft->bytes();
+  return sum;
+}
+
 // One long dimension whose length has a large prime factor.
 template <class T>
 class ChirpRows final : public FftRunner {
@@ -299,16 +315,9 @@ class ChirpRows final : public FftRunner {
           static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0],
           static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
     };
-    if (ffts_.size() > 1)
-      parallel_for(static_cast<int>(ffts_.size()), op_.batch, one);
-    else
-      for (std::int64_t b = 0; b < op_.batch; ++b) one(b, 0);
+    run_batch(ffts_.size(), op_.batch, one);
   }
-  std::int64_t bytes() const override {
-    std::int64_t sum = 0;
-    for (const auto& fft : ffts_) sum += fft->bytes();
-    return sum;
-  }
+  std::int64_t bytes() const override { return all_bytes(ffts_); }
   std::string wisdom() const override { return {}; }
 
  private:
@@ -338,16 +347,9 @@ class LongRows final : public FftRunner {
           reinterpret_cast<Value*>(work_.as<char>() + worker * work_stride_),
           static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
     };
-    if (ffts_.size() > 1)
-      parallel_for(static_cast<int>(ffts_.size()), op_.batch, one);
-    else
-      for (std::int64_t b = 0; b < op_.batch; ++b) one(b, 0);
+    run_batch(ffts_.size(), op_.batch, one);
   }
-  std::int64_t bytes() const override {
-    std::int64_t sum = work_.bytes();
-    for (const auto& fft : ffts_) sum += fft->bytes();
-    return sum;
-  }
+  std::int64_t bytes() const override { return work_.bytes() + all_bytes(ffts_); }
   std::string wisdom() const override { return {}; }
 
  private:
