@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,25 @@ inline void expect_points_set_again(const Options& options) {
               allowed_error(whole.problem))
         << scale;
   }
+}
+
+// A bad point, and then a missing array, of one rank fail on all; what follows runs.
+inline void expect_bad_points_named(const Options& options) {
+  const bool bad = rank_of(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
+  DistributedTransform transform("nufft:type=3,dim=2,prec=f64,tol=1e-6", MPI_Comm_c2f(MPI_COMM_WORLD), options);
+  std::vector<double> x{0.1, 0.2, 0.3}, wrong = x;
+  wrong[2] = std::numeric_limits<double>::infinity();
+  Points points{3, x.data(), x.data()};
+  points.k = 3, points.s = x.data(), points.t = bad ? wrong.data() : x.data();
+  std::string message;
+  EXPECT_EQ(status_of([&] { transform.set_points(points); }, &message), Status::invalid_point);
+  EXPECT_NE(message.find("t[2]"), std::string::npos) << message;
+  points.t = x.data();
+  transform.set_points(points);
+  std::vector<std::complex<double>> values(3, 1), results(3);
+  EXPECT_EQ(status_of([&] { transform.execute(values.data(), bad ? nullptr : results.data()); }),
+            Status::invalid_argument);
+  EXPECT_EQ(status_of([&] { transform.execute(values.data(), results.data()); }), Status::success);
 }
 
 }  // namespace fourtune::test
