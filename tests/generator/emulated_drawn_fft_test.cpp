@@ -78,6 +78,22 @@ TEST(EmulatedDrawnFft, RealLinesOfHalfTheLength) {
   }
 }
 
+// A convolution by two plans has transforms of both signs, and the real lines one: halves of both types, whole lines.
+TEST(EmulatedDrawnFft, RealLinesByTwoPlansHaveEitherSign) {
+  DeviceTraits small = emulated();
+  small.shared_per_block = 500;
+  for (const char* token :
+       {"fft:type=c2r,n=262,prec=f32,sign=1", "fft:type=c2r,n=262,prec=f64,batch=3,sign=-1",
+        "fft:type=c2r,n=134x3,prec=f64,place=in,sign=1", "fft:type=c2r,n=131,prec=f64,batch=2,sign=1",
+        "fft:type=r2c,n=262,prec=f64,sign=1", "fft:type=r2c,n=134x3,prec=f64,place=in,sign=-1"}) {
+    const EmitOptions options = drawn_options_of(parse_problem(token), small);
+    EXPECT_EQ(generator::fft::takes_half_lines(options), options.n[0] % 2 == 0) << token;
+    const generator::GpuProgram program = generator::fft::emit_any_size(options);
+    EXPECT_EQ(program.kernels[0].entry.find("bluestein"), std::string::npos) << token;
+    EXPECT_LT(program_error(program, options, false), 4 * allowed(options)) << token;
+  }
+}
+
 // One kernel of a c2r loads each value once. The opposite one is in the thread's registers where a line's first DFTs
 // are in pairs: one line and several in a block, the last of them empty, radices that are even and odd, one pair and
 // two of a thread, both signs, rows in place and with gaps.

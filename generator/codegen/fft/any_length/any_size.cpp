@@ -355,7 +355,9 @@ class ByDimension {
     real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
     if (real_.type == FftType::r2c) load_pairs(there.passes.front().spec.load, line.input->stride[0] / 2);
     if (real_.type == FftType::c2r) {
-      load_folded(there.passes.front().spec.load, n);
+      Port& halves = there.passes.front().spec.load;
+      load_folded(halves, n);
+      halves.sign = line.sign;  // the convolution's transforms have signs of their own
       store_pairs(back.passes.back().spec.store, line.output->stride[0] / 2);
     }
     append(std::move(there), from, middle);
