@@ -102,9 +102,9 @@ void with_words(int words, F f) {
   }
 }
 
-// Where records are larger than this, the second-level caches do not hold them from one call to the next. In smaller
-// ones, a line that is asked for early is often taken from the thread that writes the places before it.
-constexpr std::int64_t kCachedBytes = std::int64_t{1} << 20;
+// Where records are larger than this, several times a second-level cache, it does not pay to wait for the line of each.
+// In smaller ones, a line that is asked for early is often taken from the thread that writes the places before it.
+constexpr std::int64_t kCachedBytes = std::int64_t{4} << 20;
 
 // Writes every record of a chunk to the next place of its key. Ahead: asks for the line behind that.
 template <int Words, bool Ahead, class Counter>
