@@ -301,8 +301,8 @@ TEST(GridderRecord, PointsOfAnyTurnKeepTheirDigits) {
 }
 
 // `local`: the points of a tile are sorted by x-bin, where windows are a few planes wide too; otherwise they are in the
-// caller's order. With `same_order` that is so whatever the number of threads, else for the points of each thread, which
-// follow those of the thread before.
+// caller's order. With `same_order` that is so whatever the number of threads, else for the points of each thread,
+// which follow those of the thread before.
 template <class T>
 void check_inner_order(std::array<int, 3> tile, int width, int planes, bool portable) {
   SCOPED_TRACE(fmt::format("tile {}x{}x{} width {} bytes {} portable {}", tile[0], tile[1], tile[2], width, sizeof(T),
