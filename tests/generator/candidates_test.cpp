@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "generator/plan/private_tile.h"
@@ -99,6 +100,13 @@ TEST(Candidates, AType3OfManySourcesAndFewTargetsSpreadsWithANarrowerWindow) {
   EXPECT_GT(narrow.window.sigma, wide.window.sigma);
 }
 
+TEST(Candidates, ASmallType3InSpaceHasSmallTiles) {
+  const auto tile = [](const char* token) { return default_plan(parse_problem(token), laptop(2)).cpu().sort.tile; };
+  constexpr std::array<int, 3> kSmall{16, 8, 8};
+  EXPECT_EQ(tile("nufft:type=3,dim=3,m=2282,k=92,prec=f32,tol=3.1e-4"), kSmall);
+  EXPECT_EQ(tile("nufft:type=3,dim=3,m=1731,k=1807,prec=f32,tol=7.9e-4"), kSmall);
+  EXPECT_NE(tile("nufft:type=3,dim=3,m=6500,k=4649,prec=f32,tol=5.5e-6"), kSmall);
+}
 TEST(Candidates, SmallType3ProblemsRunOnOneThread) {
   const auto threads = [](const char* token) { return default_plan(parse_problem(token), laptop(8)).cpu().threads; };
   EXPECT_EQ(threads("nufft:type=3,dim=2,m=20,k=20,prec=f64,tol=1e-2"), 1);

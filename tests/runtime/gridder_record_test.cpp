@@ -301,7 +301,8 @@ TEST(GridderRecord, PointsOfAnyTurnKeepTheirDigits) {
 }
 
 // `local`: the points of a tile are sorted by x-bin, where windows are a few planes wide too; otherwise they are in the
-// caller's order, whatever the number of threads.
+// caller's order. With `same_order` that is so whatever the number of threads, else for the points of each thread,
+// which follow those of the thread before.
 template <class T>
 void check_inner_order(std::array<int, 3> tile, int width, int planes, bool portable) {
   SCOPED_TRACE(fmt::format("tile {}x{}x{} width {} bytes {} portable {}", tile[0], tile[1], tile[2], width, sizeof(T),
@@ -312,20 +313,29 @@ void check_inner_order(std::array<int, 3> tile, int width, int planes, bool port
   WeightTables<T> tables;
   const GridderKernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
   std::vector<std::int64_t> order[2];
-  for (const int threads : {1, 3}) {
-    PointStore<T> store;
-    store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
-              {PointOrder::permuted, true, 16, threads}, kernels);
-    for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
-      std::array<std::int64_t, 3> before{-1, -1, -1};
-      for (std::int64_t p = store.tile_start(t); p < store.tile_start(t + 1); ++p) {
-        const std::uint32_t* record = store.record(p);
-        const std::array<std::int64_t, 3> now{store.form().cell(record, 0) / tiling.bin,
-                                              store.form().cell(record, 2) / planes, store.form().index(record)};
-        ASSERT_LT(before, now);
-        before = now;
-        order[threads > 1].push_back(now[2]);
+  for (const bool same_order : {true, false}) {
+    for (const int threads : {1, 3}) {
+      PointStore<T> store;
+      store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
+                {PointOrder::permuted, true, 16, threads, {}, false, same_order}, kernels);
+      std::vector<std::int64_t> all(m);
+      for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
+        std::array<std::int64_t, 3> before{-1, -1, -1};
+        int parts = 1;
+        std::int64_t earlier = -1, most = -1;  // the largest index of the parts before this one, and of all parts
+        for (std::int64_t p = store.tile_start(t); p < store.tile_start(t + 1); ++p) {
+          const std::uint32_t* record = store.record(p);
+          const std::array<std::int64_t, 3> now{store.form().cell(record, 0) / tiling.bin,
+                                                store.form().cell(record, 2) / planes, store.form().index(record)};
+          if (now < before) ++parts, earlier = most;
+          ASSERT_GT(now[2], earlier);
+          most = std::max(most, now[2]);
+          before = now;
+          all[p] = now[2];
+        }
+        ASSERT_LE(parts, same_order ? 1 : threads);
       }
+      if (same_order) order[threads > 1] = all;
     }
   }
   EXPECT_EQ(order[0], order[1]);

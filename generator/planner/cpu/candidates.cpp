@@ -16,7 +16,7 @@ namespace fourtune::generator {
 namespace {
 
 constexpr double kHopeless = 6;       // times the best estimate
-constexpr double kOtherTile = 1.05;   // the gain for which a default plan of type 1 or 2 leaves the usual tile
+constexpr double kOtherTile = 1.05;   // the gain for which a default plan leaves the usual tile
 constexpr double kMemoryShare = 0.7;  // share of the device's memory
 // In one dimension, an untuned plan that does not sort may take longer to execute by this share of what sorting takes.
 constexpr double kSortShare = 0.25;
@@ -27,6 +27,13 @@ void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width
   plan.inner = plan.window;
 }
 
+// Two threads share the points of small tiles better, where there are few of them (docs/design/cpu-choices.md).
+bool is_small_type3(const Problem& problem) {
+  constexpr std::int64_t kFewPoints = 6000;
+  return problem.type == 3 && problem.dim == 3 && problem.precision == Precision::f32 && problem.m &&
+         *problem.m < kFewPoints;
+}
+
 // The best tile shape first, as measured on a core with 48 KB and 2 MB of cache (docs/design/cpu-choices.md).
 std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
   if (problem.dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
@@ -34,6 +41,8 @@ std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
   const bool f32 = problem.precision == Precision::f32;
   if (problem.dim == 2 && f32) return {{64, 64, 1}, {32, 32, 1}, {128, 128, 1}, {64, 32, 1}, {16, 16, 1}};
   if (problem.dim == 2) return {{32, 32, 1}, {64, 64, 1}, {16, 16, 1}, {64, 32, 1}, {128, 128, 1}};
+  if (is_small_type3(problem))
+    return {{16, 8, 8}, {32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {48, 8, 8}, {8, 16, 16}};
   if (f32) return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}, {8, 16, 16}};
   return {{32, 8, 16}, {16, 16, 16}, {16, 8, 16}, {32, 16, 16}, {16, 8, 8}, {48, 8, 8}, {8, 16, 16}};
 }
@@ -374,6 +383,7 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
   const NufftAxes axes(problem, traits, 1, 1);
   double least = INFINITY;
   const bool type3 = problem.type == 3;
+  const bool has_usual_tile = !type3 || is_small_type3(problem);
   std::vector<int> sizes(kAxes, 1);
   sizes[kSigma] = static_cast<int>(type3 ? axes.outer : std::size(kSigmas));
   sizes[kMethod] = static_cast<int>(axes.method.size());
@@ -391,7 +401,7 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
     if (plan.chunk > plan.cpu().threads && !is_light_chunk(plan, problem, traits)) return;
     // The model cannot distinguish similar plans.
     const Cost parts = cpu_estimate(plan, problem, traits);
-    const double other_tile = !type3 && at[kTile] > 0 ? kOtherTile : 1;
+    const double other_tile = has_usual_tile && at[kTile] > 0 ? kOtherTile : 1;
     const double sort = problem.dim == 1 && !type3 ? kSortShare * parts.set_points : 0;
     const double cost = (parts.execute + sort) * memory_price(parts.bytes) * other_tile;
     if (cost < least) least = cost, best = plan;

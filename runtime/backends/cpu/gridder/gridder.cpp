@@ -98,7 +98,8 @@ class TiledGridder final : public Gridder<T> {
     e_.interp_units.clear();
     const bool to_spread = e_.spec.mostly_spreads && !e_.spec.deterministic;
     e_.points.set(m, {x, y, z}, map, e_.tiling,
-                  {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread}, e_.kernels);
+                  {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread, e_.spec.deterministic},
+                  e_.kernels);
     check_layers();
     const bool crowded = is_crowded();
     family_now_ = crowded ? SpreadFamily::subgrid : spread_family_;

@@ -22,6 +22,10 @@ namespace {
 // cache instead of being located twice. For more, fresh pages would cost as much as that.
 constexpr std::int64_t kKeptPoints = 65536;
 
+// Nothing is kept where coordinates, what was located and records are more than this, about what the last-level cache
+// holds: writing it to memory and reading it again costs more than locating twice.
+constexpr std::int64_t kNearBytes = std::int64_t{32} << 20;
+
 // A thread takes part for at least so many points, which take it about 13 us (two cores of an AMD EPYC). With fewer,
 // two threads are no faster than one.
 constexpr std::int64_t kPointsOfThread = 5120;
@@ -98,9 +102,9 @@ void with_words(int words, F f) {
   }
 }
 
-// Where records are larger than this, the second-level caches do not hold them from one call to the next. In smaller
-// ones, a line that is asked for early is often taken from the thread that writes the places before it.
-constexpr std::int64_t kCachedBytes = std::int64_t{1} << 20;
+// Where records are larger than this, several times a second-level cache, it does not pay to wait for the line of each.
+// In smaller ones, a line that is asked for early is often taken from the thread that writes the places before it.
+constexpr std::int64_t kCachedBytes = std::int64_t{4} << 20;
 
 // Writes every record of a chunk to the next place of its key. Ahead: asks for the line behind that.
 template <int Words, bool Ahead, class Counter>
@@ -259,6 +263,9 @@ void PointStore<T>::keep_located(std::span<std::byte> lent, int threads) {
   kept_of_thread_ = 0;
   if (!is_grouped(order_)) return;
   const std::int64_t chunks = (m_ + kChunk - 1) / kChunk, of_thread = (chunks + threads - 1) / threads;
+  const std::int64_t coordinates = frame_.tiling.dim * std::int64_t{sizeof(T)};
+  const std::int64_t record = form_.words * std::int64_t{sizeof(std::uint32_t)};
+  if (m_ * (coordinates + record) + chunks * bytes_of_located(form_.words) > kNearBytes) return;
   const std::int64_t bytes = bytes_of_located(form_.words) * threads;
   kept_of_thread_ = std::min(of_thread, static_cast<std::int64_t>(lent.size()) / bytes);
   located_ = lent.data();
@@ -293,18 +300,24 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
 
 // Writes the first place of each key for thread t to `next`, and thread 0 where tiles start. Every thread does so by
 // itself: places that another one wrote would have to come from its cache.
+//
+// A line of records that two threads write goes from one cache to the other and back. So the points of a thread lie
+// together by tile, in the order of their keys, and not by key: there are fewer tiles than keys.
 template <class T>
 template <class Counter>
 void PointStore<T>::find_places(std::int64_t t, int threads, Counter* next) {
   const std::int64_t inner = frame_.inner.keys(), tiles = frame_.tiling.tiles();
+  const std::int64_t together = by_key_ ? 1 : inner;  // keys of which a thread's points lie together
   Counter placed = 0;
-  std::int64_t k = 0;
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
     if (t == 0) starts_[tile] = placed;
-    for (const std::int64_t end = k + inner; k < end; ++k) {
+    for (std::int64_t first = tile * inner; first < (tile + 1) * inner; first += together) {
       for (int s = 0; s < threads; ++s) {
-        if (s == t) next[k] = placed;
-        placed += counts<Counter>()[s * counters_of_thread() + k];
+        const Counter* const count = counts<Counter>().data() + s * counters_of_thread();
+        for (std::int64_t k = first; k < first + together; ++k) {
+          if (s == t) next[k] = placed;
+          placed += count[k];
+        }
       }
     }
   }
@@ -396,6 +409,7 @@ void PointStore<T>::begin(std::int64_t m, const PointGrouping& grouping, const G
   }
   m_ = m;
   order_ = grouping.order;
+  by_key_ = grouping.same_order;
   kernels_ = &kernels;
 }
 

@@ -31,14 +31,15 @@ struct PointGrouping {
   int threads = 1;
   std::span<std::byte> lent = {};  // memory that may be overwritten meanwhile, at a cache line
   bool to_spread = false;          // not to interpolate: grouping within tiles needs more points to pay
+  bool same_order = false;         // of the points in a tile, whatever the number of threads
 };
 
 template <class T>
 class PointStore {
  public:
   // Makes two passes over the points, count and place, each in parallel over equal shares. As many as the lent memory
-  // has room for, and few points always, are located once and kept in between; both passes locate the others. The
-  // grouping does not depend on that, nor on the number of threads. Throws Error{invalid_point} with the first bad
+  // has room for, and few points always, are located once and kept in between; both passes locate the others. What
+  // lies in a tile depends neither on that nor on the number of threads. Throws Error{invalid_point} with the first bad
   // index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
            const PointGrouping& grouping, const GridderKernels<T>& kernels);
@@ -109,6 +110,7 @@ class PointStore {
 
   std::int64_t m_ = 0;
   PointOrder order_ = PointOrder::permuted;
+  bool by_key_ = false;  // points of different threads lie together by key, else by tile
   RecordForm form_;
   Frame frame_;
   const GridderKernels<T>* kernels_ = nullptr;
