@@ -352,9 +352,9 @@ namespace {
 
 // Replicated: every rank has all points of the shorter side, and a whole grid, of which nothing is known before the
 // points. Slabs: every point's value moves. So a type 3 with one short side is replicated. On processors a cell of a
-// window that is repeated takes two operations or so, and a value that moves 60 with its phase: two ranks of an AMD EPYC
-// took 0.6 to 0.7 of the replicated time with equal sides, and as long with a tenth of the points on one side. GPUs have
-// no choice for arrays in their memory, and by the host these would take longer.
+// window that is repeated takes two operations or so, and a value that moves 60 with its phase: two ranks of an AMD
+// EPYC took 0.6 to 0.7 of the replicated time with equal sides, and as long with a tenth of the points on one side.
+// GPUs have no choice for arrays in their memory, and by the host these would take longer.
 Decomposition choose_type3(const generator::Plan& plan, const Problem& problem, int ranks) {
   if (generator::is_gpu(plan.backend)) return Decomposition::slabs;
   const auto m = static_cast<double>(problem.m.value_or(0)), k = static_cast<double>(problem.k.value_or(0));

@@ -48,8 +48,8 @@ int run_ranks_command_line(int argc, char** argv, bool speaks) {
     return complain(error.what(), plan ? "--plan ranks=slabs alone leaves the plan of each rank to the library" : "",
                     usage ? kExitUsage : kExitFailure);
   } catch (const std::exception& error) {
-    // Ranks fail together where the library, or the command line, finds something wrong. This rank alone may have failed
-    // here, and the others would wait for it.
+    // Ranks fail together where the library, or the command line, finds something wrong. This rank alone may have
+    // failed here, and the others would wait for it.
     const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
