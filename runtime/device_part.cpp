@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <vector>
 
 #include "runtime/backend_table.h"
@@ -52,6 +51,18 @@ DevicePart::DevicePart(const Problem& problem, const Options& options, const Dev
 bool DevicePart::reaches(const void* array) const {
   constexpr std::uintptr_t kAligned = 64;  // kernels read whole runs of values; an allocation begins with one
   return reinterpret_cast<std::uintptr_t>(array) % kAligned == 0 && streams_->reaches(array);
+}
+
+char* DevicePart::piece(const BatchArray& array, std::int64_t i) const {
+  const std::int64_t before = (share_.first + i * share_.per_piece) * array.bytes;
+  return array.at == nullptr ? nullptr : array.at + before;
+}
+
+bool DevicePart::reaches_pieces(const BatchArray& array) const {
+  if (piece_bytes(array) == 0) return true;
+  for (std::int64_t i = 0; i < share_.pieces; ++i)
+    if (!reaches(piece(array, i))) return false;
+  return true;
 }
 
 void DevicePart::use_work_lane() {
@@ -104,16 +115,10 @@ struct DevicePart::Passage {
   BatchArray read, written;
   bool in_place = false, copies_in = false, copies_out = false;
 
-  std::int64_t bytes(const BatchArray& array) const { return part.share_.per_piece * array.bytes; }
-  char* piece(const BatchArray& array, std::int64_t i) const {
-    const std::int64_t before = (part.share_.first + i * part.share_.per_piece) * array.bytes;
-    return array.at == nullptr ? nullptr : array.at + before;
-  }
+  std::int64_t bytes(const BatchArray& array) const { return part.piece_bytes(array); }
+  char* piece(const BatchArray& array, std::int64_t i) const { return part.piece(array, i); }
   bool has_to_be_copied(const BatchArray& array) const {
-    if (bytes(array) == 0 || part.share_.stream_bytes > 0) return false;
-    for (std::int64_t i = 0; i < part.share_.pieces; ++i)
-      if (!part.reaches(piece(array, i))) return true;
-    return false;
+    return part.share_.stream_bytes == 0 && !part.reaches_pieces(array);
   }
   void make_room(std::array<DeviceArray*, 2> copies, std::int64_t bytes) const {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(2, part.share_.pieces); ++i)
@@ -159,7 +164,7 @@ struct DevicePart::Passage {
 };
 
 void DevicePart::execute(const BatchArray& first, const BatchArray& second, bool reads_first, bool adjoint) {
-  const auto start = std::chrono::steady_clock::now();
+  start_ = std::chrono::steady_clock::now();
   Passage passage{*this, reads_first ? first : second, reads_first ? second : first};
   try {
     passage.begin();
@@ -170,13 +175,37 @@ void DevicePart::execute(const BatchArray& first, const BatchArray& second, bool
       passage.upload(i + 1);
       passage.download(i);
     }
+  } catch (...) {
+    settle();
+    throw;
+  }
+  finish();
+}
+
+bool DevicePart::works_in_place(const BatchArray& first, const BatchArray& second) const {
+  return share_.stream_bytes == 0 && reaches_pieces(first) && reaches_pieces(second);
+}
+
+void DevicePart::queue_piece(std::int64_t i, const BatchArray& first, const BatchArray& second, bool reads_first,
+                             bool adjoint) {
+  if (i == 0) start_ = std::chrono::steady_clock::now();
+  try {
+    Passage{*this, reads_first ? first : second, reads_first ? second : first}.compute(i, reads_first, adjoint);
+  } catch (...) {
+    settle();
+    throw;
+  }
+}
+
+void DevicePart::finish() {
+  try {
     streams_->wait(Lane::work);
     streams_->wait(Lane::exchange);
   } catch (...) {
     settle();
     throw;
   }
-  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 MemoryUse DevicePart::memory() const {

@@ -1,6 +1,7 @@
 // A device's part of a batch that several devices share.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,9 +41,13 @@ class DevicePart {
 
   // Waits for what the application has queued: on the device's default stream, or on this one.
   void wait_for_application(void* stream) const;
-  // Points and arrays are those of the whole batch. All three return when the device is done.
+  // Points and arrays are those of the whole batch. set_points and execute return when the device is done.
   void set_points(const Points& points);
   void execute(const BatchArray& first, const BatchArray& second, bool reads_first, bool adjoint);
+  // execute in steps, for arrays that the device uses where they are: the pieces are queued in order, then waited for.
+  bool works_in_place(const BatchArray& first, const BatchArray& second) const;
+  void queue_piece(std::int64_t i, const BatchArray& first, const BatchArray& second, bool reads_first, bool adjoint);
+  void finish();
   void set_bounds(const Bounds& bounds) { core_->set_bounds(bounds); }
 
   const DeviceShare& share() const { return share_; }
@@ -55,7 +60,10 @@ class DevicePart {
   struct Passage;  // of an execute
   static std::unique_ptr<TransformCore> core_of(const Problem& problem, const Options& options,
                                                 const DeviceShare& share);
+  std::int64_t piece_bytes(const BatchArray& array) const { return share_.per_piece * array.bytes; }
+  char* piece(const BatchArray& array, std::int64_t i) const;
   bool reaches(const void* array) const;
+  bool reaches_pieces(const BatchArray& array) const;
   void use_work_lane();
   void settle() noexcept;
 
@@ -68,6 +76,7 @@ class DevicePart {
   std::unique_ptr<TransformCore> core_;
   DeviceArray in_[2], out_[2];  // copies of two pieces
   std::int64_t copied_bytes_ = 0;
+  std::chrono::steady_clock::time_point start_;
   double seconds_ = 0;
 };
 

@@ -197,7 +197,11 @@ class ManyDevices final : public TransformCore {
     const BatchArray two{static_cast<char*>(second), transform_bytes(problem_, false)};
     const bool reads_first = (problem_.kind == Kind::fft || problem_.type != 2) != adjoint;
     Parts& parts = parts_for(first, second);
-    on_all(parts, [&](DevicePart& part) { part.execute(one, two, reads_first, adjoint); });
+    const auto in_place = [&](const auto& part) { return part->works_in_place(one, two); };
+    if (std::all_of(parts.begin(), parts.end(), in_place))
+      queue_all(parts, [&](DevicePart& part, std::int64_t i) { part.queue_piece(i, one, two, reads_first, adjoint); });
+    else
+      on_all(parts, [&](DevicePart& part) { part.execute(one, two, reads_first, adjoint); });
     worked_ = &parts;
   }
   void set_stream(void* stream) override {
@@ -290,28 +294,55 @@ class ManyDevices final : public TransformCore {
     for (const auto& part : parts_) part->wait_for_application(nullptr);
   }
 
-  // Each part on a separate thread, the first one on the caller's; also where no thread can be had.
-  static void on_all(Parts& parts, const std::function<void(DevicePart&)>& work) {
-    std::vector<std::exception_ptr> failures(parts.size());
-    const auto run = [&](std::size_t i) {
+  // What failed first on each part.
+  class Failures {
+   public:
+    explicit Failures(const Parts& parts) : parts_(parts), failures_(parts.size()) {}
+    void attempt(std::size_t i, const std::function<void(DevicePart&)>& work) {
       try {
-        work(*parts[i]);
+        work(*parts_[i]);
       } catch (...) {
-        failures[i] = std::current_exception();
+        if (!failures_[i]) failures_[i] = std::current_exception();
       }
-    };
+    }
+    bool failed(std::size_t i) const { return failures_[i] != nullptr; }
+    void rethrow() const {
+      for (std::size_t i = 0; i < parts_.size(); ++i)
+        if (failed(i)) rethrow_of(parts_[i]->share().device, failures_[i]);
+    }
+
+   private:
+    const Parts& parts_;
+    std::vector<std::exception_ptr> failures_;
+  };
+
+  // Each part on a separate thread, the first one on the caller's; also where no thread can be had.
+  static void on_all(const Parts& parts, const std::function<void(DevicePart&)>& work) {
+    Failures failures(parts);
     {
       std::vector<std::jthread> threads;  // they end with this block
       threads.reserve(parts.size());
       for (std::size_t i = 1; i < parts.size(); ++i) try {
-          threads.emplace_back(run, i);
+          threads.emplace_back([&, i] { failures.attempt(i, work); });
         } catch (const std::system_error&) {
-          run(i);
+          failures.attempt(i, work);
         }
-      run(0);
+      failures.attempt(0, work);
     }
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (failures[i]) rethrow_of(parts[i]->share().device, failures[i]);
+    failures.rethrow();
+  }
+  // Parts that copy nothing only queue work, which the caller's thread does piece by piece for all of them in turn: a
+  // thread would take longer to begin and to end.
+  static void queue_all(const Parts& parts, const std::function<void(DevicePart&, std::int64_t)>& queue) {
+    Failures failures(parts);
+    std::int64_t most = 0;
+    for (const auto& part : parts) most = std::max(most, part->share().pieces);
+    for (std::int64_t piece = 0; piece < most; ++piece)
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        if (piece < parts[i]->share().pieces && !failures.failed(i))
+          failures.attempt(i, [&](DevicePart& part) { queue(part, piece); });
+    for (std::size_t i = 0; i < parts.size(); ++i) failures.attempt(i, [](DevicePart& part) { part.finish(); });
+    failures.rethrow();
   }
 
   void describe() {

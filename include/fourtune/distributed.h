@@ -16,7 +16,8 @@
 // when its work is done.
 //
 // Errors. When a collective call fails on one rank, it throws the same Error on every rank, with the number of the
-// lowest rank that failed in its message. Where MPI itself fails or a rank dies, MPI's rules apply: most programs end.
+// lowest rank that failed in its message. When some ranks execute and others execute the adjoint or set points, all of
+// them throw Error{contradiction}. Where MPI itself fails or a rank dies, MPI's rules apply: most programs end.
 // Error{communication} has MPI's words where it returns.
 //
 // Threads. A transform serves one thread at a time, and the ranks' calls must be in the same order; MPI must have been

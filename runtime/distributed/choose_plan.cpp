@@ -230,7 +230,7 @@ class Chooser {
       why = "deterministic";
     } else if (!forced_.decomposition && choose_kind(chosen.plan.local) == Decomposition::replicated) {
       return replicated(chosen, crew_.ranks == 1     ? "one rank"
-                                : problem_.type == 3 ? "a type 3, which nobody has tuned on these ranks"
+                                : problem_.type == 3 ? "few points on one side: less to send than with slabs"
                                                      : "few cells per point: less to send than with slabs");
     }
     if (problem_.kind == Kind::nufft && pencils_reach_more(chosen.plan.local)) {

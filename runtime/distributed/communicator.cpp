@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -34,6 +35,11 @@ Fault fault_of(const std::function<void()>& work) {
   } catch (const std::exception& error) {
     return {Status::internal, error.what()};
   }
+}
+
+const char* name_of(Call call) {
+  constexpr const char* kNames[] = {"nothing", "set_points", "execute", "execute_adjoint"};
+  return kNames[static_cast<int>(call)];
 }
 
 MPI_Comm communicator_of(int handle) {
@@ -119,11 +125,17 @@ void Communicator::find_sharing() {
   machines_ = static_cast<int>(sum(rank_on_machine_ == 0 ? 1 : 0));
 }
 
-void Communicator::together(const std::function<void()>& work) const {
+void Communicator::together(const std::function<void()>& work, Call call) const {
   const Fault fault = fault_of(work);
-  const int mine = fault.status == Status::success ? size_ : rank_;
-  int first = size_;
-  check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  const int number = static_cast<int>(call);
+  const int mine[] = {fault.status == Status::success ? size_ : rank_, number, -number};
+  int least[3] = {};
+  check(MPI_Allreduce(mine, least, 3, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  const auto [first, lowest, highest] = std::array{least[0], least[1], -least[2]};
+  if (lowest != highest)
+    throw Error(Status::contradiction,
+                fmt::format("some ranks call {} and others {}; all ranks make the same calls in the same order",
+                            name_of(static_cast<Call>(lowest)), name_of(static_cast<Call>(highest))));
   if (first == size_) return;
   std::int64_t head[2] = {static_cast<std::int64_t>(fault.status), static_cast<std::int64_t>(fault.message.size())};
   check(MPI_Bcast(head, 2, MPI_INT64_T, first, comm_), "MPI_Bcast");

@@ -24,6 +24,9 @@ struct Message {
   MPI_Datatype type = MPI_BYTE;
 };
 
+// The call of the application that a step begins, if any.
+enum class Call : int { none, set_points, execute, execute_adjoint };
+
 class Communicator {
  public:
   // Duplicates the communicator with this Fortran handle, so that our messages never meet the application's. Throws
@@ -44,8 +47,9 @@ class Communicator {
   int machines() const { return machines_; }
 
   // Runs `work`, which must not communicate, on this rank. When it throws on any rank, every rank throws the error of
-  // the lowest one of those, with that rank's number in the message.
-  void together(const std::function<void()>& work) const;
+  // the lowest one of those, with that rank's number in the message. Where ranks have come to begin different calls,
+  // every rank throws Error{contradiction}.
+  void together(const std::function<void()>& work, Call call = Call::none) const;
   // Throws Error{contradiction} on every rank unless all pass the same text. `what` names it.
   void require_same(const std::string& text, const char* what) const;
   // Replaces the text by that of rank 0.

@@ -17,6 +17,8 @@
 namespace fourtune {
 namespace {
 
+using runtime::distributed::Call;
+
 void check_problem(const Problem& problem) {
   if (problem.dim != 2 && problem.dim != 3)
     throw Error(Status::unsupported, fmt::format("a problem of {} is not split over ranks; 2 or 3 dimensions are",
@@ -190,7 +192,7 @@ struct DistributedTransform::State {
   }
 
   void run(void* first, void* second, bool adjoint) {
-    ranks.together([&] {
+    const auto check = [&] {
       if (problem.kind == Kind::nufft && !points_set)
         throw Error(Status::points_not_set, "execute: call set_points first");
       const bool none = problem.kind == Kind::nufft ? no_points : part(0).count() == 0;
@@ -203,7 +205,8 @@ struct DistributedTransform::State {
       runtime::check_alignment(second, problem.precision, "execute: mode_values");
       if (first != nullptr && first == second)
         throw Error(Status::invalid_argument, "execute: point_values and mode_values are the same array");
-    });
+    };
+    ranks.together(check, adjoint ? Call::execute_adjoint : Call::execute);
     executor->execute(first, second, adjoint);
   }
 
@@ -227,7 +230,7 @@ DistributedTransform& DistributedTransform::operator=(DistributedTransform&&) no
 void DistributedTransform::set_points(const Points& points) try {
   State& state = *state_;
   state.points_set = false;
-  state.ranks.together([&] { runtime::check_points(state.problem, points); });
+  state.ranks.together([&] { runtime::check_points(state.problem, points); }, Call::set_points);
   state.count_points(points);
   state.bind();
   state.ranks.together([&] {

@@ -40,9 +40,10 @@ class HostFft final : public RankExecutor {
     of_.middle.joined = plan.exchange == RankExchange::shared;
     if (of_.middle.joined && problem.dim == 3) of_.middle.gap = plane_gap(of_.spectrum_plane, of_.middle.element);
     pipeline_.bind(with_same_x, of_.middle, plan.chunks, problem.batch, plan_.cpu().threads);
-    // Lines go from one array to another, where a transform of one process works in its output.
-    past_caches_ =
-        options.cache_bytes > 0 && of_.length * of_.spectrum_plane * of_.middle.element >= options.cache_bytes;
+    // Lines go from one array to another, where a transform of one process works in its output. Of all ranks' input,
+    // middle and output the caches keep most if the last one passes them by.
+    const std::int64_t array = of_.length * of_.spectrum_plane * of_.middle.element;
+    past_caches_ = options.cache_bytes > 0 && 3 * array >= options.cache_bytes;
     const PlaneFftSpec planes{ranks, problem, plan, of_, options.deterministic, clock_};
     planes_ = splits_planes(problem, plan, options.deterministic) ? make_split_plane_ffts<T>(planes, pipeline_)
                                                                   : make_whole_plane_ffts<T>(planes, pipeline_);
@@ -95,7 +96,7 @@ class HostFft final : public RankExecutor {
   Problem problem_;
   generator::Plan plan_;
   FftGeometry of_;
-  bool past_caches_ = false;  // arrays are larger than what processors share
+  bool past_caches_ = false;  // the arrays together are larger than what processors share
   cpu::StageClock clock_;
   Pipeline<T> pipeline_;
   std::unique_ptr<PlaneFfts<T>> planes_;

@@ -137,7 +137,8 @@ TEST(DistributedBytes, ReplicatedTransforms) {
 TEST(DistributedBytes, TypeThreeSharesTheShorterSide) {
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   const Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=9000,k=4000,prec=f64,tol=1e-4", 7);
-  DistributedTransform transform("nufft:type=3,dim=2,prec=f64,tol=1e-4", MPI_Comm_c2f(MPI_COMM_WORLD), forced(""));
+  DistributedTransform transform("nufft:type=3,dim=2,prec=f64,tol=1e-4", MPI_Comm_c2f(MPI_COMM_WORLD),
+                                 forced("ranks=replicated"));
   const Range mine = dealt(Deal::even, 9000, rank, ranks), targets = dealt(Deal::even, 4000, rank, ranks);
   Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin};
   points.k = targets.size(), points.s = whole.s[0].data() + targets.begin, points.t = whole.s[1].data() + targets.begin;

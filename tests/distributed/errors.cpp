@@ -121,6 +121,35 @@ TEST(DistributedErrors, BadPointsOfOneRankFailOnAll) {
   }
 }
 
+// Where one rank makes another call than the rest, all of them are told, and none waits for the others.
+TEST(DistributedErrors, RanksThatMakeDifferentCallsAreTold) {
+  if (size_of(MPI_COMM_WORLD) == 1) return;
+  const std::vector<double> x{0.1, 0.2, 0.3};
+  for (const char* plan : {"ranks=slabs", "ranks=replicated"}) {
+    SCOPED_TRACE(plan);
+    DistributedTransform transform(kToken, world(), forced(plan));
+    transform.set_points({3, x.data(), x.data()});
+    std::vector<std::complex<double>> values(3), modes(static_cast<std::size_t>(transform.modes().count()) + 1);
+    const auto told = [&](const std::function<void()>& here, const std::function<void()>& there, const char* words) {
+      std::string message;
+      EXPECT_EQ(status_of([&] { last() ? there() : here(); }, &message), Status::contradiction) << message;
+      EXPECT_NE(message.find(words), std::string::npos) << message;
+    };
+    const auto execute = [&] { transform.execute(values.data(), modes.data()); };
+    told(
+        execute, [&] { transform.execute_adjoint(values.data(), modes.data()); },
+        "some ranks call execute and others execute_adjoint");
+    told(
+        execute,
+        [&] {
+          transform.set_points({3, x.data(), x.data()});
+        },
+        "some ranks call set_points and others execute");
+    transform.set_points({3, x.data(), x.data()});
+    EXPECT_EQ(status_of(execute), Status::success);
+  }
+}
+
 TEST(DistributedErrors, CountsOfTheTokenAreThoseOfAllRanks) {
   const std::int64_t ranks = size_of(MPI_COMM_WORLD);
   const std::vector<double> x{0.1, 0.2, 0.3};

@@ -56,6 +56,28 @@ TEST(Type3Slabs, PointsCanBeSetAgain) { expect_points_set_again(forced("ranks=sl
 
 TEST(Type3Slabs, BadPointsOfOneRankFailOnAll) { expect_bad_points_named(forced("ranks=slabs")); }
 
+// Untuned, also where the token does not say how many points there will be.
+TEST(Type3Slabs, AreTakenUnlessOneSideIsShort) {
+  const bool several = size_of(MPI_COMM_WORLD) > 1;
+  const auto plan = [](std::int64_t m, std::int64_t k) {
+    const Whole<double> whole =
+        draw<double>("nufft:type=3,dim=3,m=" + std::to_string(m) + ",k=" + std::to_string(k) + ",prec=f64,tol=1e-6", 3);
+    DistributedTransform transform("nufft:type=3,dim=3,prec=f64,tol=1e-6", MPI_Comm_c2f(MPI_COMM_WORLD), forced());
+    const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+    const Range sources = dealt(Deal::even, m, rank, ranks), targets = dealt(Deal::even, k, rank, ranks);
+    Points points{sources.size(), whole.x[0].data() + sources.begin, whole.x[1].data() + sources.begin,
+                  whole.x[2].data() + sources.begin};
+    points.k = targets.size();
+    points.s = whole.s[0].data() + targets.begin, points.t = whole.s[1].data() + targets.begin;
+    points.u = whole.s[2].data() + targets.begin;
+    transform.set_points(points);
+    return transform.plan();
+  };
+  EXPECT_EQ(plan(700, 700).starts_with("ranks=slabs"), several) << plan(700, 700);
+  EXPECT_TRUE(plan(7000, 20).starts_with("ranks=replicated")) << plan(7000, 20);
+  EXPECT_TRUE(plan(20, 7000).starts_with("ranks=replicated")) << plan(20, 7000);
+}
+
 TEST(Type3Slabs, OtherRulesAreRefused) {
   const Whole<double> whole = draw<double>("nufft:type=3,dim=2,m=100,k=90,prec=f64,tol=1e-4", 1);
   const auto status = [&](const Options& options) {

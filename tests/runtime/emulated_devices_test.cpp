@@ -219,8 +219,10 @@ TEST_F(EmulatedDevices, DistinctPointsGoWithTheirTransforms) {
     expect_same(p, run(p, options, reached, false), run(p, alone, true, false), false);
 }
 
-// Pieces come and leave beside each other's computation, with room for two.
+// Pieces come and leave beside each other's computation, with room for two; where the device reaches them they are also
+// queued one by one.
 TEST_F(EmulatedDevices, APartInPiecesIsTheSame) {
+  int queued = 0;
   Options alone;
   alone.default_databases = false;
   for (const char* token : {"fft:type=c2c,n=12x10,prec=f32,batch=8", "fft:type=c2c,n=30,prec=f64,batch=8,place=in",
@@ -240,7 +242,15 @@ TEST_F(EmulatedDevices, APartInPiecesIsTheSame) {
           };
           const runtime::BatchArray first = array(*result.first),
                                     second = result.second ? array(*result.second) : first;
-          part.execute(first, second, !adjoint, adjoint);
+          const bool in_place = part.works_in_place(first, second);
+          EXPECT_TRUE(reached || !in_place);
+          if (in_place) {
+            ++queued;
+            for (std::int64_t i = 0; i < share.pieces; ++i) part.queue_piece(i, first, second, !adjoint, adjoint);
+            part.finish();
+          } else {
+            part.execute(first, second, !adjoint, adjoint);
+          }
           // The other transforms of the batch stay as they were.
           Numbers& written = adjoint || !right.second ? *right.first : *right.second;
           const Numbers& drawn = adjoint || !right.second ? *before.first : *before.second;
@@ -250,6 +260,7 @@ TEST_F(EmulatedDevices, APartInPiecesIsTheSame) {
               written.set(i, drawn.get(i));
           expect_same(p, result, right, adjoint);
         }
+  EXPECT_GT(queued, 0);
 }
 
 TEST_F(EmulatedDevices, ArraysAndPointsMayChangeBetweenCalls) {

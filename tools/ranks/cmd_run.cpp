@@ -39,7 +39,8 @@ void run(const RunArguments& arguments) {
   const SoakCase one = parse_case(arguments.text);
   if (const std::string why = cannot_split(one); !why.empty()) throw UsageError(why);
   command_backends();  // the emulated one too
-  const CaseData data(one);
+  const std::unique_ptr<const CaseData> made = data_on_all_ranks(one);
+  const CaseData& data = *made;
   RanksOptions options = arguments.options;
   if (options.threads == 0) options.threads = one.threads;
   const RanksOutcome outcome = run_on_ranks(data, options, MPI_COMM_WORLD);

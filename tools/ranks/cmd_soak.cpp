@@ -124,7 +124,8 @@ class RanksHunt {
   }
 
   void try_one(const SoakCase& one) {
-    const CaseData data(one);
+    const std::unique_ptr<const CaseData> made = data_on_all_ranks(one);
+    const CaseData& data = *made;
     RanksOptions options;
     options.plan = draw_plan(one);
     options.backend = arguments_.backend;

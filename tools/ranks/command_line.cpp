@@ -1,9 +1,11 @@
 // Declares the subcommands of `fourtune-ranks`, runs the requested one, turns failures into exit codes.
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "fourtune/fourtune.h"
@@ -46,7 +48,13 @@ int run_ranks_command_line(int argc, char** argv, bool speaks) {
     return complain(error.what(), plan ? "--plan ranks=slabs alone leaves the plan of each rank to the library" : "",
                     usage ? kExitUsage : kExitFailure);
   } catch (const std::exception& error) {
-    return complain(error.what(), {}, kExitFailure);
+    // Ranks fail together where the library, or the command line, finds something wrong. This rank alone may have
+    // failed here, and the others would wait for it.
+    const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fmt::print(stderr, "fourtune-ranks: error: rank {}: {}\n", rank, memory ? "not enough memory" : error.what());
+    return MPI_Abort(MPI_COMM_WORLD, kExitFailure);
   }
 }
 

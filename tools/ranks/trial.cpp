@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include "runtime/distributed/communicator.h"
 #include "tools/common/stopwatch.h"
 
 namespace fourtune::tools {
@@ -121,6 +122,13 @@ std::string cannot_split(const SoakCase& one) {
   if (p.order != SpectrumOrder::natural) return "parts of an fft are in natural order";
   if (p.place == Place::in || p.input_layout || p.output_layout) return "parts of an fft are dense and out of place";
   return {};
+}
+
+std::unique_ptr<CaseData> data_on_all_ranks(const SoakCase& one) {
+  std::unique_ptr<CaseData> data;
+  const runtime::distributed::Communicator ranks(MPI_Comm_c2f(MPI_COMM_WORLD));
+  ranks.together([&] { data = std::make_unique<CaseData>(one); });
+  return data;
 }
 
 RanksOutcome run_on_ranks(const CaseData& data, const RanksOptions& options, MPI_Comm comm) {

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct RanksOutcome {
 
 // Why a case cannot be split over ranks; empty: it can.
 std::string cannot_split(const SoakCase& one);
+
+// Collective: the case's arrays on every rank. Where one has no room for them, every rank throws Error{out_of_memory}.
+std::unique_ptr<CaseData> data_on_all_ranks(const SoakCase& one);
 
 // Collective. What the library throws is in the outcome.
 RanksOutcome run_on_ranks(const CaseData& data, const RanksOptions& options, MPI_Comm comm);
