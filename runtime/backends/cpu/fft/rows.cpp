@@ -332,7 +332,7 @@ class LongRows final : public FftRunner {
  public:
   explicit LongRows(const FftOperation& op) : op_(op) {
     const int workers = team_size(op.threads);
-    const std::int64_t bytes = op.n[0] * static_cast<std::int64_t>(sizeof(Value));
+    const std::int64_t bytes = LongFft<T>::work_values(op.n[0]) * static_cast<std::int64_t>(sizeof(Value));
     const bool apart = are_lines_apart(bytes, op.batch, workers);
     work_stride_ = (bytes + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(apart ? work_stride_ * workers : bytes);
