@@ -38,8 +38,8 @@ void scale(const std::complex<T>* from, const T* factor, std::int64_t count, std
   for (std::int64_t i = 0; i < count; ++i) b[2 * i] = a[2 * i] * factor[i], b[2 * i + 1] = a[2 * i + 1] * factor[i];
 }
 
-// From one row of a matrix of this many columns to the next one, in values: rows at a power of two of each other compete
-// for the same places of a cache.
+// From one row of a matrix of this many columns to the next one, in values: rows at a power of two of each other
+// compete for the same places of a cache.
 template <class T>
 std::int64_t pitch_of(std::int64_t columns) {
   constexpr std::int64_t kLines = 128 / sizeof(std::complex<T>), kPeriod = 2048 / sizeof(std::complex<T>);

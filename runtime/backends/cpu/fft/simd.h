@@ -42,8 +42,8 @@ struct SimdAxis {
 };
 
 // A level that reads or writes an array itself, so that elements go through the work buffer once less: the first level
-// of the first axis that is transformed, with `from`, or the last level of the last one, with `to`; both where these are
-// the same level. For groups of `lanes` adjacent lines, of which positions are in the order of elements.
+// of the first axis that is transformed, with `from`, or the last level of the last one, with `to`; both where these
+// are the same level. For groups of `lanes` adjacent lines, of which positions are in the order of elements.
 template <class T>
 struct SimdEdge {
   T* work = nullptr;
