@@ -9,9 +9,9 @@
 // step costs 0.4 us there, and `fourtune calibrate` measures 1.15.
 // EPYC (Zen 4) with AVX-512 and Debian's FFTW: f64 of 530 problems on an idle machine (seed 20264382: 330 of at most 2
 // MB, seed 20264383: 200 of at most 12 MB), f32 of 500 (seed 20264543: 300 of at most 2 MB, seed 20264544: 200 of at
-// most 20 MB). Moves of our lines are of 190 problems on such a machine since their levels move values themselves
-// (seeds 20264742: 130 of at most 3 MB, 20264743: 60 of at most 12 MB). There a step costs 0.4 us in a loop of
-// executes; the price is what `fourtune calibrate` measures, so that batches of 2 us do not depend on how busy the
+// most 20 MB). Moves of our lines of f64 are of 190 problems on such a machine since their levels move values
+// themselves (seeds 20264742: 130 of at most 3 MB, 20264743: 60 of at most 12 MB). There a step costs 0.4 us in a loop
+// of executes; the price is what `fourtune calibrate` measures, so that batches of 2 us do not depend on how busy the
 // machine is.
 #include <string_view>
 
@@ -32,7 +32,7 @@ constexpr FftPrices kXeon64{{0.885, 0.352, 0.0915, 0.0945, 0.105, 0.359, 14.9, 2
                             {800, 1.1},
                             &reference_processor};
 
-constexpr FftPrices kEpyc32{{0.48, 0.283, 0.063, 0.0433, 0.0246, 0.168, 12.4, 34.6, 1.15, 0.073, 0.159, 0, 4.5},
+constexpr FftPrices kEpyc32{{0.573, 0.38, 0.063, 0.0433, 0.0246, 0.168, 12.4, 34.6, 1.15, 0.073, 0.159, 0, 4.5},
                             {0.101, 0.0924, 0.0466, 0.207, 0.353, 1.38, 36.7, 0.583, 2.45, 1.38, 69.3, 0.525, 1.2, 1},
                             {0.0336, 0.357, 0.01, 0.136, 0.0527, 2.65, 41.7, 0},
                             {830, 1.1},
