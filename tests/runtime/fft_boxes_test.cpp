@@ -53,6 +53,23 @@ TEST(FftBoxes, EveryTypePlaceAndSignMatchesTheDirectSumAndItsAdjoint) {
   EXPECT_GT(boxes, all / 2) << "of " << all;
 }
 
+// The first level of columns reads the array and the last one writes it: for every radix, with one level and with
+// several, with a prime that can do neither, for full groups of lines and a bit of one, and for several axes. Offset
+// arrays are not aligned to vectors.
+TEST(FftBoxes, ColumnsOfEveryRadixMatchTheDirectSumAndItsAdjoint) {
+  if (simd_fft_kernels<float>().lanes == 1) GTEST_SKIP() << "this processor has no vectors";
+  std::mt19937_64 random(20264741);
+  int all = 0;
+  for (const char* columns : {"2",  "3",  "4",  "5",  "6",   "7",   "8",   "9",   "10",  "11",   "12",  "13",
+                              "16", "17", "37", "34", "112", "130", "143", "289", "4x6", "17x2", "2x17"})
+    for (const char* type : {"c2c", "r2c", "c2r"})
+      for (const char* prec : {"f32", "f64"}) {
+        const char* tail = all % 2 == 0 ? "" : ",sign=1";
+        const Problem p = problem_of(fmt::format("type={},n=75x{},prec={},batch=2{}", type, columns, prec, tail));
+        check(p, plan_of(FftFamily::rows, Rigor::estimate, 1 + all % 2, 64), random, ++all % 3);
+      }
+}
+
 // The result of dense data in an array that is stored with this layout.
 template <class T>
 std::vector<LongComplex> result(const Problem& p, const std::vector<LongComplex>& values, int threads) {

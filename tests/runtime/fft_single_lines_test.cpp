@@ -184,6 +184,11 @@ TEST(SingleLines, LongLengthsMatchTheDirectSum) {
     check_long<float>(n, true);
     check_long<double>(n, true);
   }
+  // Matrices with rows at powers of two, and with blocks that are not whole groups of lines.
+  for (const std::int64_t n : {1 << 17, 1 << 18, 101250, 17 * 8192}) {
+    check_long<float>(n, true);
+    check_long<double>(n, true);
+  }
 }
 
 }  // namespace

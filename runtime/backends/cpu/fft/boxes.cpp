@@ -23,6 +23,7 @@
 #include "generator/plan/fft_boxes.h"
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/fft/columns.h"
 #include "runtime/backends/cpu/fft/simd.h"
 
 namespace fourtune::runtime::cpu {
@@ -98,6 +99,7 @@ class BoxFft final : public FftRunner {
     width_ = sizes_[0];
     if (real_ && !odd_) make_roots();
     make_tables();
+    make_columns();
     two_steps_ = split < op.dim;
     columns_ = width_ * rows_;
     workers_ = team_size(op.threads);
@@ -137,8 +139,8 @@ class BoxFft final : public FftRunner {
       for (std::int64_t chunk = 0; chunk < chunks; ++chunk) one(chunk, workers_, 0);
   }
   std::int64_t bytes() const override {
-    std::int64_t sum =
-        work_.bytes() + middle_.bytes() + bytes_of(rows_table_) + bytes_of(columns_table_) + bytes_of(roots_);
+    std::int64_t sum = work_.bytes() + middle_.bytes() + bytes_of(rows_table_) + bytes_of(roots_) +
+                       (columns_fft_ ? columns_fft_->bytes() : 0);
     for (const auto& plan : plans_) sum += bytes_of(plan->twiddles) + bytes_of(plan->output);
     return sum;
   }
@@ -236,7 +238,6 @@ class BoxFft final : public FftRunner {
   }
 
   void make_tables() {
-    columns_table_ = results_of(split_, op_.dim, 1);
     // What the rows step stores: complex values where they are, natural half spectra, pairs of neighbours, odd lines.
     const std::int64_t stored = op_.type == FftType::c2r ? (odd_ ? width_ : plans_[0]->n) : width_;
     const bool natural = op_.type == FftType::r2c || odd_;
@@ -273,7 +274,7 @@ class BoxFft final : public FftRunner {
   void complex_rows(const Value* from, Value* to, const Lines& lines, const Part& part, T* work) const {
     load(work, reinterpret_cast<const T*>(from + lines.first * in_.line), {width_, 2 * in_.row, 2 * in_.line},
          lines.count, exchange_);
-    kernels_.transform_axis(*plans_[0], work, rows_, 1, work + scratch_);
+    kernels_.transform_axis(*plans_[0], work, {rows_, 1}, work + scratch_);
     transform_rows(work, false, work + scratch_);
     store_spectrum(work, to, lines, part);
   }
@@ -284,7 +285,7 @@ class BoxFft final : public FftRunner {
          false);
     for (std::int64_t row = 0; row < rows_ && odd_; ++row)
       kernels_.spread_pairs(area.other + row * pairs * element_, n, area.work + row * n * element_);
-    kernels_.transform_axis(*plans_[0], area.work, rows_, 1, area.work + scratch_);
+    kernels_.transform_axis(*plans_[0], area.work, {rows_, 1}, area.work + scratch_);
     for (std::int64_t row = 0; row < rows_; ++row) {
       const T* one = area.work + row * n * element_;
       T* half = area.other + row * width_ * element_;
@@ -309,7 +310,7 @@ class BoxFft final : public FftRunner {
       else
         kernels_.merge(half, n, roots_.data(), {interior, !exchange_, exchange_}, one);
     }
-    kernels_.transform_axis(*plans_[0], area.work, rows_, 1, area.work + scratch_);
+    kernels_.transform_axis(*plans_[0], area.work, {rows_, 1}, area.work + scratch_);
     for (std::int64_t row = 0; row < rows_ && odd_; ++row)
       kernels_.join_pairs(area.work + row * n * element_, plans_[0]->output.data(), n,
                           area.other + row * pairs * element_);
@@ -353,14 +354,14 @@ class BoxFft final : public FftRunner {
     if (!last_first) {
       for (int d = 1; d < split_; width *= sizes_[static_cast<std::size_t>(d++)])
         kernels_.transform_axis(*plans_[static_cast<std::size_t>(d)], work,
-                                columns_ / width / sizes_[static_cast<std::size_t>(d)], width, scratch);
+                                {columns_ / width / sizes_[static_cast<std::size_t>(d)], width}, scratch);
       return;
     }
     width = columns_;
     for (int d = split_ - 1; d >= 1; --d) {
       width /= sizes_[static_cast<std::size_t>(d)];
       kernels_.transform_axis(*plans_[static_cast<std::size_t>(d)], work,
-                              columns_ / width / sizes_[static_cast<std::size_t>(d)], width, scratch);
+                              {columns_ / width / sizes_[static_cast<std::size_t>(d)], width}, scratch);
     }
   }
 
@@ -403,43 +404,19 @@ class BoxFft final : public FftRunner {
       const bool from_middle = middle && !first_step, to_middle = middle && first_step;
       const T* const in = from_middle ? middle : static_cast<const T*>(from) + at;
       T* const out = to_middle ? middle : static_cast<T*>(to) + at;
-      move_columns(lines, [&](std::int64_t line, SimdMove<T> move) {
-        move.step = 2 * (from_middle ? lines : step);
-        kernels_.load(work + line / kernels_.lanes * move.group, in + 2 * line, move);
-      });
-      for (std::int64_t line = 0; line < lines; line += kernels_.lanes)
-        transform_columns(work + line / kernels_.lanes * (column_ + 1) * element_, work + scratch_);
-      move_columns(lines, [&](std::int64_t line, SimdMove<T> move) {
-        move.step = 2 * (to_middle ? lines : step);
-        kernels_.store(work + line / kernels_.lanes * move.group, columns_table_.data(), out + 2 * line, move);
-      });
+      columns_fft_->run({in, out, 2 * (from_middle ? lines : step), 2 * (to_middle ? lines : step)}, lines, work,
+                        work + scratch_);
     });
   }
-  // Calls f(first line, move) for whole groups together, and for what is left.
-  template <class F>
-  void move_columns(std::int64_t lines, F f) const {
-    SimdMove<T> move;
-    move.size = column_;
-    move.swap = exchange_;
-    move.group = (column_ + 1) * element_;
-    move.count = kernels_.lanes;
-    move.groups = static_cast<int>(lines / kernels_.lanes);
-    const std::int64_t whole = move.groups * kernels_.lanes;
-    if (whole > 0) f(std::int64_t{0}, move);
-    move.groups = 1;
-    move.count = static_cast<int>(lines - whole);
-    if (move.count > 0) f(whole, move);
-  }
-  void transform_columns(T* work, T* scratch) const {
-    const bool last_first = op_.type == FftType::c2r;
+  // The axes of columns that have more than one value, in the order in which they are transformed.
+  void make_columns() {
+    std::vector<typename SimdColumns<T>::Axis> axes;
     std::int64_t width = 1;
-    for (int i = split_; i < op_.dim; ++i) {
-      const auto d = static_cast<std::size_t>(last_first ? op_.dim - 1 - (i - split_) : i);
-      if (last_first) width = 1;
-      for (std::size_t e = static_cast<std::size_t>(split_); last_first && e < d; ++e) width *= sizes_[e];
-      kernels_.transform_axis(*plans_[d], work, column_ / width / sizes_[d], width, scratch);
-      width *= sizes_[d];
-    }
+    for (auto d = static_cast<std::size_t>(split_); d < plans_.size(); width *= sizes_[d++])
+      if (sizes_[d] > 1) axes.push_back({plans_[d], {column_ / width / sizes_[d], width}});
+    if (axes.empty()) return;
+    if (op_.type == FftType::c2r) std::reverse(axes.begin(), axes.end());
+    columns_fft_.emplace(kernels_, axes, exchange_);
   }
 
   FftOperation op_;
@@ -453,9 +430,10 @@ class BoxFft final : public FftRunner {
   std::int64_t width_ = 1, rows_ = 1, column_ = 1;            // sizes along x, of the other rows, of a column
   std::int64_t columns_ = 1, chunk_ = 1;
   int groups_ = 1, workers_ = 1;
-  bool two_steps_ = false, alone_ = false;                // alone_: workers take whole chunks
-  std::vector<T> roots_;                                  // real, even: exp(-pi i k / m), k <= m/2
-  std::vector<std::int32_t> rows_table_, columns_table_;  // where results are
+  bool two_steps_ = false, alone_ = false;      // alone_: workers take whole chunks
+  std::vector<T> roots_;                        // real, even: exp(-pi i k / m), k <= m/2
+  std::vector<std::int32_t> rows_table_;        // where results are
+  std::optional<SimdColumns<T>> columns_fft_;   // of two steps
   std::int64_t scratch_ = 0, work_stride_ = 0;  // of a thread's work: where the plans' scratch begins, its size
   std::int64_t middle_stride_ = 0;              // from one worker's values between the steps to the next one's
   AlignedBytes work_, middle_;

@@ -28,7 +28,7 @@ std::vector<std::complex<double>> transform_of(const std::vector<std::complex<do
   const auto n = static_cast<std::int64_t>(data.size());
   std::vector<std::complex<double>> result(data.size());
   if (n >= kShortLine && LongFft<double>::supports(n)) {
-    std::vector<std::complex<double>> work(data.size());
+    std::vector<std::complex<double>> work(static_cast<std::size_t>(LongFft<double>::work_values(n)));
     LongFft<double>(n, -1, 1).transform(data.data(), 1, work.data(), result.data(), 1);
     return result;
   }
@@ -85,7 +85,7 @@ std::int64_t LongChirp<T>::work_bytes(std::int64_t n) {
 template <class T>
 LongChirp<T>::LongChirp(std::int64_t n, int sign, int threads)
     : data_(convolution_length(n) * static_cast<std::int64_t>(sizeof(Value))),
-      work_(data_.bytes()),
+      work_(LongFft<T>::work_values(convolution_length(n)) * static_cast<std::int64_t>(sizeof(Value))),
       chirp_(make_chirp<T>(n)),
       conjugate_(sign > 0),
       threads_(threads),

@@ -51,6 +51,13 @@ class LineFft {
   virtual const void* transform(void* work, int count) const = 0;
   virtual void store(const void* result, std::complex<T>* to, LinePlaces places, LineRange range,
                      const T* factor) const = 0;
+  // load, transform and store of whole complex lines, which may move them together with levels of the transform.
+  virtual void pass(void* work, const std::complex<T>* from, LinePlaces source, std::complex<T>* to,
+                    LinePlaces target) const {
+    const LineRange all{0, n_};
+    load(work, from, source, all, nullptr);
+    store(transform(work, source.count), to, target, all, nullptr);
+  }
   // The next four are for real lines only.
   virtual void load_real(void* work, const T* from, LinePlaces places) const = 0;
   // Stores positions 0 .. n/2 of the transforms of the real lines. Entries that have a mirror image are multiplied by

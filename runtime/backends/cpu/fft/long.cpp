@@ -14,6 +14,10 @@ constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill m
 constexpr std::int64_t kMaxLanes = 16;
 constexpr std::int64_t kCopied = std::int64_t{1} << 20;       // bytes of a transform whose modes are copied
 constexpr std::int64_t kScalarsKept = std::int64_t{1} << 18;  // the longest transform whose scalar factors are kept
+// Groups of lines at a time, so that runs of the arrays are longer; what they take stays in a second-level cache. Each
+// thread has a few of such blocks.
+constexpr int kTogether = 4, kBlocksOfThread = 4;
+constexpr std::int64_t kTogetherBytes = std::int64_t{320} << 10;
 
 // Narrower vectors where a side of the matrix does not fill wide ones.
 template <class T>
@@ -34,6 +38,14 @@ void scale(const std::complex<T>* from, const T* factor, std::int64_t count, std
   for (std::int64_t i = 0; i < count; ++i) b[2 * i] = a[2 * i] * factor[i], b[2 * i + 1] = a[2 * i + 1] * factor[i];
 }
 
+// From one row of a matrix of this many columns to the next one, in values: rows at a power of two of each other
+// compete for the same places of a cache.
+template <class T>
+std::int64_t pitch_of(std::int64_t columns) {
+  constexpr std::int64_t kLines = 128 / sizeof(std::complex<T>), kPeriod = 2048 / sizeof(std::complex<T>);
+  return columns % kPeriod == 0 ? columns + kLines : columns;
+}
+
 }  // namespace
 
 template <class T>
@@ -42,18 +54,29 @@ bool LongFft<T>::supports(std::int64_t n) {
 }
 
 template <class T>
+std::int64_t LongFft<T>::work_values(std::int64_t n) {
+  const std::int64_t columns = generator::matrix_columns(n, kernels_of<T>(n).lanes);
+  return n / columns * pitch_of<T>(columns);
+}
+
+template <class T>
 LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
     : kernels_(kernels_of<T>(n)),
       rows_(n / generator::matrix_columns(n, kernels_.lanes)),
       columns_(n / rows_),
+      pitch_(pitch_of<T>(columns_)),
       along_columns_(make_simd_fft_plan<T>(rows_)),
       along_rows_(make_simd_fft_plan<T>(columns_)),
       swap_(sign > 0),
       threads_(team_size(threads)),
       longest_(std::max(rows_, columns_)) {
   make_tables();
+  area_ = (longest_ + 1) * 2 * kernels_.lanes;
+  const std::int64_t lines = std::min(rows_, columns_);
+  groups_ = std::clamp<std::int64_t>(kTogetherBytes / (area_ * static_cast<std::int64_t>(sizeof(T))), 1, kTogether);
+  while (groups_ > 1 && lines / (kernels_.lanes * groups_) < kBlocksOfThread * threads_) --groups_;
   // A block, the plans' scratch, the scalar factors of positions, and padding that avoids powers of two.
-  scratch_ = (longest_ + 1) * 2 * kernels_.lanes;
+  scratch_ = groups_ * area_;
   scalars_ = scratch_ + std::max(along_columns_.scratch, along_rows_.scratch) * 2 * kernels_.lanes;
   work_stride_ = (scalars_ + 2 * longest_) * static_cast<std::int64_t>(sizeof(T));
   work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
@@ -80,6 +103,10 @@ void LongFft<T>::make_tables() {
   SimdMove<T> all = move(kernels_.lanes, 1, kernels_.lanes, 0, longest_);
   all.swap = false;
   kernels_.load(lane_tables_.as<T>(), reinterpret_cast<const T*>(pairs.data()), all);
+  row_results_.resize(static_cast<std::size_t>(columns_));
+  for (std::int64_t k = 0; k < columns_; ++k)
+    row_results_[static_cast<std::size_t>(along_rows_.output[static_cast<std::size_t>(k)])] =
+        static_cast<std::int32_t>(k);
   if (n > kScalarsKept) return;
   const std::int64_t blocks = (columns_ + kernels_.lanes - 1) / kernels_.lanes;
   first_scalars_.resize(static_cast<std::size_t>(blocks * rows_ * 2));
@@ -110,8 +137,9 @@ T* LongFft<T>::thread_work(int worker) const {
 
 template <class T>
 SimdMove<T> LongFft<T>::move(std::int64_t step, std::int64_t line, std::int64_t count, std::int64_t first,
-                             std::int64_t size) const {
+                             std::int64_t size, std::int64_t groups) const {
   SimdMove<T> result;
+  result.groups = static_cast<int>(groups), result.group = area_;
   result.step = 2 * step;
   result.line = 2 * line;
   result.count = static_cast<int>(count);
@@ -121,22 +149,51 @@ SimdMove<T> LongFft<T>::move(std::int64_t step, std::int64_t line, std::int64_t 
   return result;
 }
 
-// Transforms elements columns * j1 + j2 of `in` over j1, applies twiddle factors and writes matrix[k1][j2]; in ==
-// matrix is allowed.
+// Calls run(first line, groups, lines of a group) for whole groups of a block together, and for what is left of it.
 template <class T>
-void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matrix) const {
-  const std::int64_t lanes = kernels_.lanes;
-  parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
-    const std::int64_t j2 = block * lanes, count = std::min(lanes, columns_ - j2);
+template <class F>
+void LongFft<T>::groups_of(std::int64_t block, std::int64_t all, bool together, F run) const {
+  const std::int64_t lanes = kernels_.lanes, first = block * groups_ * lanes,
+                     last = std::min(first + groups_ * lanes, all);
+  const std::int64_t whole = together ? (last - first) / lanes : 0;
+  if (whole > 0) run(first, whole, lanes);
+  for (std::int64_t line = first + whole * lanes; line < last; line += lanes)
+    run(line, std::int64_t{1}, std::min(lanes, last - line));
+}
+
+template <class T>
+SimdEdge<T> LongFft<T>::edge_of(T* work, std::int64_t groups, const T* from, std::int64_t step) const {
+  SimdEdge<T> edge;
+  edge.work = work, edge.groups = static_cast<int>(groups), edge.group = area_;
+  edge.from = from, edge.from_step = 2 * step, edge.swap = swap_;
+  return edge;
+}
+
+// Transforms elements columns * j1 + j2 of `in` over j1, applies twiddle factors and writes matrix[k1][j2], whose rows
+// are `pitch` apart; in == matrix is allowed.
+template <class T>
+void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matrix, std::int64_t pitch) const {
+  const std::int64_t lanes = kernels_.lanes, together = groups_ * lanes;
+  parallel_for(threads_, (columns_ + together - 1) / together, [&](std::int64_t block, int worker) {
     T *work = thread_work(worker), *own = work + scalars_;
-    kernels_.load(work, reinterpret_cast<const T*>(in + j2 * stride), move(columns_ * stride, stride, count, 0, rows_));
-    kernels_.transform(along_columns_, work, work + scratch_);
-    const bool kept = !first_scalars_.empty();
-    if (!kept) scalars(j2, rows_, own);
-    const T* const scalar = kept ? first_scalars_.data() + block * rows_ * 2 : own;
-    kernels_.twiddle(work, along_columns_.output.data(), rows_, lane_tables_.as<T>(), scalar);
-    kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(matrix + j2),
-                   move(columns_, 1, count, 0, rows_));
+    groups_of(block, columns_, stride == 1, [&](std::int64_t j2, std::int64_t groups, std::int64_t count) {
+      const T* const from = reinterpret_cast<const T*>(in + j2 * stride);
+      const bool edge = stride == 1 && count == lanes && has_simd_edge(along_columns_.levels.front().radix);
+      if (edge)
+        kernels_.edge_level(along_columns_, {}, edge_of(work, groups, from, columns_));
+      else
+        kernels_.load(work, from, move(columns_ * stride, stride, count, 0, rows_, groups));
+      for (std::int64_t g = 0; g < groups; ++g) {
+        T* const area = work + g * area_;
+        kernels_.transform_axis(along_columns_, area, {1, 1, edge, false}, work + scratch_);
+        const bool kept = !first_scalars_.empty();
+        if (!kept) scalars(j2 + g * lanes, rows_, own);
+        const T* const scalar = kept ? first_scalars_.data() + (j2 / lanes + g) * rows_ * 2 : own;
+        kernels_.twiddle(area, along_columns_.output.data(), rows_, lane_tables_.as<T>(), scalar);
+      }
+      kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(matrix + j2),
+                     move(pitch, 1, count, 0, rows_, groups));
+    });
   });
 }
 
@@ -157,10 +214,28 @@ void LongFft<T>::rows_of(const Value* matrix, F store) const {
 template <class T>
 void LongFft<T>::transform(const Value* in, std::int64_t in_stride, Value* work, Value* out,
                            std::int64_t out_stride) const {
-  columns_first(in, in_stride, work);
-  rows_of(work, [&](const T* block, std::int64_t k1, std::int64_t count) {
-    kernels_.store(block, along_rows_.output.data(), reinterpret_cast<T*>(out + k1 * out_stride),
-                   move(rows_ * out_stride, out_stride, count, 0, columns_));
+  const std::int64_t lanes = kernels_.lanes, together = groups_ * lanes;
+  columns_first(in, in_stride, work, pitch_);
+  parallel_for(threads_, (rows_ + together - 1) / together, [&](std::int64_t block, int worker) {
+    T* const own = thread_work(worker);
+    groups_of(block, rows_, out_stride == 1, [&](std::int64_t k1, std::int64_t groups, std::int64_t count) {
+      T* const to = reinterpret_cast<T*>(out + k1 * out_stride);
+      const bool edge = out_stride == 1 && count == lanes && has_simd_edge(along_rows_.levels.back().radix);
+      for (std::int64_t g = 0; g < groups; ++g) {
+        T* const area = own + g * area_;
+        kernels_.load(area, reinterpret_cast<const T*>(work + (k1 + g * lanes) * pitch_),
+                      move(1, pitch_, count, 0, columns_));
+        kernels_.transform_axis(along_rows_, area, {1, 1, false, edge}, own + scratch_);
+      }
+      if (edge) {
+        SimdEdge<T> last = edge_of(own, groups, nullptr, 0);
+        last.to = to, last.to_step = 2 * rows_, last.places = row_results_.data();
+        kernels_.edge_level(along_rows_, {}, last);
+      } else {
+        kernels_.store(own, along_rows_.output.data(), to,
+                       move(rows_ * out_stride, out_stride, count, 0, columns_, groups));
+      }
+    });
   });
 }
 
@@ -171,7 +246,7 @@ void LongFft<T>::truncate(Value* grid, Value* modes, const KeptModes<T>& kept) c
   Value* const copy = copy_.as<Value>();
   KeptModes<T> plain = kept;
   if (copy != nullptr) plain.factor = nullptr;
-  columns_first(grid, 1, grid);
+  columns_first(grid, 1, grid, columns_);
   rows_of(grid, [&](const T* block, std::int64_t k1, std::int64_t count) {
     keep(block, k1, count, copy != nullptr ? copy : modes, plain);
   });

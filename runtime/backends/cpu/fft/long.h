@@ -36,13 +36,15 @@ class LongFft {
   static bool supports(std::int64_t n);
   // Precondition: supports(n).
   LongFft(std::int64_t n, int sign, int threads);
+  static std::int64_t work_values(std::int64_t n);
   std::int64_t n() const { return rows_ * columns_; }
   std::int64_t bytes() const {
     return work_.bytes() + copy_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_) +
-           bytes_of(first_scalars_);
+           bytes_of(first_scalars_) + bytes_of(row_results_);
   }
 
-  // The whole transform; element i is at i * stride. work: n elements, neither in nor out; in == out is allowed.
+  // The whole transform; element i is at i * stride. work: work_values(n) elements, neither in nor out; in == out is
+  // allowed.
   void transform(const Value* in, std::int64_t in_stride, Value* work, Value* out, std::int64_t out_stride) const;
   // Destroys grid.
   void truncate(Value* grid, Value* modes, const KeptModes<T>& kept) const;
@@ -50,18 +52,22 @@ class LongFft {
 
  private:
   T* thread_work(int worker) const;
-  void columns_first(const Value* in, std::int64_t stride, Value* matrix) const;
+  template <class F>
+  void groups_of(std::int64_t block, std::int64_t all, bool together, F run) const;
+  void columns_first(const Value* in, std::int64_t stride, Value* matrix, std::int64_t pitch) const;
   template <class F>
   void rows_of(const Value* matrix, F store) const;
   void make_tables();
   void scalars(std::int64_t at, std::int64_t count, T* result) const;
-  SimdMove<T> move(std::int64_t step, std::int64_t line, std::int64_t count, std::int64_t first,
-                   std::int64_t size) const;
+  SimdMove<T> move(std::int64_t step, std::int64_t line, std::int64_t count, std::int64_t first, std::int64_t size,
+                   std::int64_t groups = 1) const;
+  // Of groups of adjacent lines in a thread's work; `from` may be null.
+  SimdEdge<T> edge_of(T* work, std::int64_t groups, const T* from, std::int64_t step) const;
   void keep(const T* work, std::int64_t line, std::int64_t count, Value* modes, const KeptModes<T>& kept) const;
   void fill(T* work, std::int64_t line, std::int64_t count, const Value* modes, const KeptModes<T>& kept) const;
 
   const SimdFftKernels<T>& kernels_;
-  std::int64_t rows_, columns_;
+  std::int64_t rows_, columns_, pitch_;        // pitch_: of transform()'s matrix
   SimdFftPlan<T> along_columns_, along_rows_;  // of lengths rows_ and columns_
   bool swap_;
   int threads_;
@@ -70,7 +76,9 @@ class LongFft {
   AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) for k up to longest_ and each lane l
   // What scalars() gives for each block of columns_first, for transforms that are not so long that it would take much.
   std::vector<T> first_scalars_;
+  std::vector<std::int32_t> row_results_;   // which result an element of a row's transform holds
   AlignedBytes work_, copy_;                // copy_: of the modes, for transforms that are not long
+  std::int64_t area_ = 0, groups_ = 1;      // numbers of a group in a thread's work, groups of a block
   std::int64_t scratch_ = 0, scalars_ = 0;  // where they begin in a thread's work
   std::int64_t work_stride_ = 0;
 };

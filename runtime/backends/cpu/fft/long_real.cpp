@@ -27,7 +27,7 @@ class LongReal final : public FftRunner {
   explicit LongReal(const FftOperation& op)
       : op_(op), kernels_(simd_fft_kernels<T>()), m_(op.n[0] / 2), forward_(op.type == FftType::r2c) {
     const int workers = team_size(op.threads);
-    const std::int64_t bytes = m_ * static_cast<std::int64_t>(sizeof(Value));
+    const std::int64_t bytes = LongFft<T>::work_values(m_) * static_cast<std::int64_t>(sizeof(Value));
     const bool apart = workers > 1 && bytes <= kApartBytes && (op.batch % workers == 0 || op.batch >= 3 * workers);
     work_stride_ = (bytes + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(apart ? work_stride_ * workers : bytes);

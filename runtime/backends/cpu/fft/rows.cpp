@@ -244,12 +244,11 @@ class RowsFft final : public FftRunner {
     const std::int64_t from = offset(at, from_stride), to = offset(at, to_stride);
     const LinePlaces source{from_stride[pass.axis], from_stride[pass.across], count};
     const LinePlaces target{to_stride[pass.axis], to_stride[pass.across], count};
-    const LineRange all{0, fft.n()};
     const auto interior = static_cast<T>(op_.interior);
     switch (pass.kind) {
       case PassKind::complex:
-        fft.load(work, static_cast<const Value*>(arrays[pass.from]) + from, source, all, nullptr);
-        fft.store(fft.transform(work, count), static_cast<Value*>(arrays[pass.to]) + to, target, all, nullptr);
+        fft.pass(work, static_cast<const Value*>(arrays[pass.from]) + from, source,
+                 static_cast<Value*>(arrays[pass.to]) + to, target);
         break;
       case PassKind::real_to_half:
         fft.load_real(work, static_cast<const T*>(arrays[pass.from]) + from, source);
@@ -333,7 +332,7 @@ class LongRows final : public FftRunner {
  public:
   explicit LongRows(const FftOperation& op) : op_(op) {
     const int workers = team_size(op.threads);
-    const std::int64_t bytes = op.n[0] * static_cast<std::int64_t>(sizeof(Value));
+    const std::int64_t bytes = LongFft<T>::work_values(op.n[0]) * static_cast<std::int64_t>(sizeof(Value));
     const bool apart = are_lines_apart(bytes, op.batch, workers);
     work_stride_ = (bytes + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(apart ? work_stride_ * workers : bytes);

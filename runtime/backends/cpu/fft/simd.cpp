@@ -9,6 +9,7 @@
 // This must follow foreach_target.h, which includes this file once per target.
 #include "hwy/highway.h"
 #if HWY_TARGET != HWY_SCALAR
+#include "runtime/backends/cpu/fft/simd_edges-inl.h"
 #include "runtime/backends/cpu/fft/simd_halves-inl.h"
 #include "runtime/backends/cpu/fft/simd_kernels-inl.h"
 #include "runtime/backends/cpu/fft/simd_move-inl.h"
@@ -28,9 +29,9 @@ SimdFftKernels<double> double_kernels() { return {}; }
 
 template <class D, class T = hn::TFromD<D> >
 SimdFftKernels<T> kernels() {
-  return {kLanes<D>,      &transform<D>, &transform_axis<D>, &load<D>,       &store<D>,
-          &twiddle<D>,    &multiply<D>,  &split<D>,          &merge<D>,      &spread_pairs<D>,
-          &join_pairs<D>, &halve<D>,     &extend<D>,         &split_line<D>, &merge_line<D>};
+  return {kLanes<D>,   &transform<D>, &transform_axis<D>, &edge_level<D>, &load<D>,         &store<D>,
+          &twiddle<D>, &multiply<D>,  &split<D>,          &merge<D>,      &spread_pairs<D>, &join_pairs<D>,
+          &halve<D>,   &extend<D>,    &split_line<D>,     &merge_line<D>};
 }
 SimdFftKernels<float> float_kernels() { return kernels<hn::ScalableTag<float> >(); }
 SimdFftKernels<double> double_kernels() { return kernels<hn::ScalableTag<double> >(); }

@@ -34,6 +34,30 @@ struct SimdMove {
   bool past_caches = false;  // stores whole groups of adjacent lines past the caches, where they are aligned as vectors
 };
 
+// One axis of a box of elements, rows x n x width, the last index the fastest. loaded, stored: its first or last level
+// runs at an edge.
+struct SimdAxis {
+  std::int64_t rows = 1, width = 1;
+  bool loaded = false, stored = false;
+};
+
+// A level that reads or writes an array itself, so that elements go through the work buffer once less: the first level
+// of the first axis that is transformed, with `from`, or the last level of the last one, with `to`; both where these
+// are the same level. For groups of `lanes` adjacent lines, of which positions are in the order of elements.
+template <class T>
+struct SimdEdge {
+  T* work = nullptr;
+  int groups = 1;  // one after the other in the arrays, `group` numbers apart in the work buffer
+  std::int64_t group = 0;
+  const T* from = nullptr;
+  T* to = nullptr;
+  std::int64_t from_step = 0, to_step = 0;  // distance between positions, in numbers
+  const std::int32_t* places = nullptr;     // with `to`: the position of each element's result
+  bool swap = false;                        // exchanges real and imaginary parts on both sides
+};
+// Whether a level of this radix can run at an edge.
+inline bool has_simd_edge(int radix) { return radix <= 16; }
+
 // How half a spectrum of real numbers stands for a whole one: entries that have a mirror image are multiplied by
 // interior and conjugated if conjugate. exchange: its real and imaginary parts are exchanged.
 template <class T>
@@ -57,8 +81,10 @@ struct SimdFftKernels {
   int lanes;
   // In place, with sign -1. scratch: plan.scratch elements.
   void (*transform)(const SimdFftPlan<T>& plan, T* work, T* scratch);
-  // The same along the middle axis of a box of elements, rows x n x width, the last index the fastest.
-  void (*transform_axis)(const SimdFftPlan<T>& plan, T* work, std::int64_t rows, std::int64_t width, T* scratch);
+  // The same along an axis of a box of elements, without its levels at edges.
+  void (*transform_axis)(const SimdFftPlan<T>& plan, T* work, const SimdAxis& axis, T* scratch);
+  // Precondition: has_simd_edge(); edge.from or edge.to is there.
+  void (*edge_level)(const SimdFftPlan<T>& plan, const SimdAxis& axis, const SimdEdge<T>& edge);
   void (*load)(T* work, const T* from, const SimdMove<T>& move);
   void (*store)(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move);
   // Multiplies element output[k] by table[k] (an element, lane by lane) and by scalar[k] (re, im), for k < count.

@@ -217,42 +217,50 @@ void run_level(const SimdFftPlan<T>& plan, std::size_t level, const LevelData<T>
 // The first-level cache holds this much of what levels run over together.
 constexpr std::int64_t kNearBytes = 32 * 1024;
 
-// Runs level by level once a block fits in the first-level cache, and block by block before that.
+// Runs levels from `level` to `last` - 1: level by level once a block fits in the first-level cache, and block by block
+// before that.
 template <class D, class T = hn::TFromD<D>>
-void transform_from(const SimdFftPlan<T>& plan, std::size_t level, T* data, T* scratch) {
+void transform_from(const SimdFftPlan<T>& plan, std::size_t level, std::size_t last, const LevelData<T>& on) {
   constexpr std::int64_t kElement = 2 * kLanes<D>;
-  if (level == plan.levels.size()) return;
+  if (level >= last) return;
   const std::int64_t length = plan.levels[level].length;
-  if (length * kElement * static_cast<std::int64_t>(sizeof(T)) <= kNearBytes || level + 1 == plan.levels.size()) {
-    for (std::size_t next = level; next < plan.levels.size(); ++next) {
-      run_level<D>(plan, next, LevelData<T>{data, scratch}, length / plan.levels[next].length, 1, 1);
-    }
+  if (length * kElement * static_cast<std::int64_t>(sizeof(T)) <= kNearBytes || level + 1 == last) {
+    for (std::size_t next = level; next < last; ++next)
+      run_level<D>(plan, next, on, length / plan.levels[next].length, 1, 1);
     return;
   }
-  run_level<D>(plan, level, LevelData<T>{data, scratch}, 1, 1, 1);
-  const std::int64_t part = length / plan.levels[level].radix;
-  for (std::int64_t q = 0; q < plan.levels[level].radix; ++q)
-    transform_from<D>(plan, level + 1, data + q * part * kElement, scratch);
+  run_level<D>(plan, level, on, 1, 1, 1);
+  const std::int64_t radix = plan.levels[level].radix;
+  for (std::int64_t q = 0; q < radix; ++q)
+    transform_from<D>(plan, level + 1, last, LevelData<T>{on.data + q * (length / radix) * kElement, on.scratch});
 }
 template <class D, class T>
 void transform(const SimdFftPlan<T>& plan, T* work, T* scratch) {
-  transform_from<D>(plan, 0, work, scratch);
+  transform_from<D>(plan, 0, plan.levels.size(), LevelData<T>{work, scratch});
 }
 
 template <class D, class T = hn::TFromD<D>>
-void transform_axis(const SimdFftPlan<T>& plan, T* work, std::int64_t rows, std::int64_t width, T* scratch) {
+void transform_axis(const SimdFftPlan<T>& plan, T* work, const SimdAxis& axis, T* scratch) {
   constexpr std::int64_t kElement = 2 * kLanes<D>;
+  const std::size_t first_level = axis.loaded ? 1 : 0, last_level = plan.levels.size() - (axis.stored ? 1 : 0);
+  if (first_level >= last_level) return;
+  const std::int64_t rows = axis.rows, width = axis.width;
   const std::int64_t fit = kNearBytes / (plan.n * kElement * static_cast<std::int64_t>(sizeof(T)));
   const auto levels = [&](T* data, std::int64_t lines, std::int64_t count) {
-    for (std::size_t level = 0; level < plan.levels.size(); ++level)
+    for (std::size_t level = first_level; level < last_level; ++level)
       run_level<D>(plan, level, LevelData<T>{data, scratch}, lines * (plan.n / plan.levels[level].length), width,
                    count);
   };
   if (width == 1) {
-    const std::int64_t together = std::max<std::int64_t>(1, fit);
+    const std::int64_t together = std::max<std::int64_t>(1, fit), length = plan.levels[first_level].length;
     for (std::int64_t row = 0; row < rows; row += together) {
       T* const data = work + row * plan.n * kElement;
-      fit > 0 ? levels(data, std::min(together, rows - row), 1) : transform<D>(plan, data, scratch);
+      if (fit > 0) {
+        levels(data, std::min(together, rows - row), 1);
+        continue;
+      }
+      for (std::int64_t at = 0; at < plan.n; at += length)
+        transform_from<D>(plan, first_level, last_level, LevelData<T>{data + at * kElement, scratch});
     }
     return;
   }

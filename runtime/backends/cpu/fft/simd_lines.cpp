@@ -8,10 +8,12 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/fft/chirp.h"
+#include "runtime/backends/cpu/fft/columns.h"
 #include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/fft/lines.h"
 #include "runtime/backends/cpu/fft/simd.h"
@@ -51,6 +53,8 @@ class SimdLines final : public LineFft<T> {
     conjugate_chirp_ = chirp_.chirp;
     for (std::size_t k = 1; k < conjugate_chirp_.size(); k += 2) conjugate_chirp_[k] = -conjugate_chirp_[k];
     output_ = chirp_.n > 0 ? natural_.data() : plan_->output.data();
+    if (!real && chirp_.n == 0 && length_ > 1)
+      columns_.emplace(kernels_, std::vector<typename SimdColumns<T>::Axis>{{plan_, {}}}, swap_);
     if (!real || odd_) return;
     const std::int64_t m = length_;
     for (std::int64_t k = 0; 2 * k <= m; ++k) {
@@ -67,7 +71,7 @@ class SimdLines final : public LineFft<T> {
   }
   std::int64_t table_bytes() const override {
     return bytes_of(chirp_.chirp) + bytes_of(chirp_.filter) + bytes_of(conjugate_chirp_) + bytes_of(plan_->twiddles) +
-           bytes_of(plan_->output) + bytes_of(natural_) + bytes_of(roots_);
+           bytes_of(plan_->output) + bytes_of(natural_) + bytes_of(roots_) + (columns_ ? columns_->bytes() : 0);
   }
   void load(void* work, const Value* from, LinePlaces places, LineRange range, const T* factor) const override {
     for_each_move(places, range, factor, [&](int g, const SimdMove<T>& m, std::int64_t line) {
@@ -88,6 +92,12 @@ class SimdLines final : public LineFft<T> {
     for_each_move(places, range, factor, [&](int g, const SimdMove<T>& m, std::int64_t line) {
       kernels_.store(area(result, g), output_, reinterpret_cast<T*>(to + line), m);
     });
+  }
+
+  void pass(void* work, const Value* from, LinePlaces source, Value* to, LinePlaces target) const override {
+    if (!columns_ || source.line != 1 || target.line != 1) return LineFft<T>::pass(work, from, source, to, target);
+    columns_->run({reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), 2 * source.step, 2 * target.step},
+                  source.count, area(work, 0), area(work, groups_));
   }
 
   void load_real(void* work, const T* from, LinePlaces places) const override {
@@ -212,9 +222,10 @@ class SimdLines final : public LineFft<T> {
   const std::int32_t* output_ = nullptr;  // positions of the results
   std::int64_t element_, group_;
   int groups_;
-  bool real_, odd_, swap_;             // odd_: real and of odd length
-  std::vector<T> roots_;               // real, even: exp(-pi i k / m), k <= m/2
-  std::vector<std::int32_t> natural_;  // 0 .. length
+  bool real_, odd_, swap_;                 // odd_: real and of odd length
+  std::optional<SimdColumns<T>> columns_;  // complex, not convolved: for pass()
+  std::vector<T> roots_;                   // real, even: exp(-pi i k / m), k <= m/2
+  std::vector<std::int32_t> natural_;      // 0 .. length
 };
 
 template <class T>
