@@ -1,5 +1,6 @@
-// Progress, notes and errors for people, on standard error, and tables beside the results. If the file is closed or its disk is full, they are lost and
-// nothing else is: fmt::print would throw, which ended sessions of the tuner by their log.
+// Progress, notes and errors for people, on standard error, and tables beside the results. If the file is closed or its
+// disk is full, they are lost and nothing else is: fmt::print would throw, which ended sessions of the tuner by their
+// log.
 #pragma once
 
 #include <fmt/format.h>
