@@ -32,10 +32,11 @@ bool is_few(const Problem& problem) {
 double edge_share(const Problem& problem) { return is_few(problem) ? 0.3 : 1; }
 
 // There the inner error is magnified like rounding, which is as large at the edges as elsewhere (f64, 1D, tol 9e-11,
-// three points that face 47 at the edges: 16 tol with the usual magnification, 2 tol with this one).
-double inner_magnification(const Problem& problem, const WindowChoice& outer) {
-  const double usual = usual_inner_magnification(outer.sigma, problem.dim);
-  return is_few(problem) ? std::max(usual, magnification(outer, problem.dim)) : usual;
+// three points that face 47 at the edges: 16 tol with the usual magnification, 1 tol with this one).
+// rounded: the outer window's magnification of rounding.
+double inner_magnification(const Problem& problem, double outer_sigma, double rounded) {
+  const double usual = usual_inner_magnification(outer_sigma, problem.dim);
+  return is_few(problem) ? std::max(usual, rounded) : usual;
 }
 double allowed_rounding(const Problem& problem) { return std::max(0.5 * problem.tol, 8 * epsilon(problem.precision)); }
 bool rounding_is_small(const Problem& problem, double magnified) {
@@ -105,7 +106,8 @@ std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind,
     const double rounded = magnification(choice, problem.dim);
     if (!rounding_is_small(problem, rounded)) continue;
     Type3Windows entry{choice, {}};
-    for (const WindowChoice& window : chosen_windows(errors, kind, tol / inner_magnification(problem, choice)))
+    for (const WindowChoice& window :
+         chosen_windows(errors, kind, tol / inner_magnification(problem, choice.sigma, rounded)))
       if (rounding_is_small(problem, rounded * magnification(window, problem.dim))) entry.inner.push_back(window);
     if (!entry.inner.empty()) out.push_back(entry);
   }
@@ -117,7 +119,8 @@ int type3_outer_width(const Problem& problem, WindowKind kind, double sigma, dou
 }
 
 int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, const WindowChoice& outer, double tol) {
-  return width_for(kind, tol / inner_magnification(problem, outer), sigma, problem.dim, 2);
+  const double rounded = is_few(problem) ? magnification(outer, problem.dim) : 1;
+  return width_for(kind, tol / inner_magnification(problem, outer.sigma, rounded), sigma, problem.dim, 2);
 }
 
 bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, const WindowChoice& inner) {
