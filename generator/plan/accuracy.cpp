@@ -87,8 +87,7 @@ std::string type3_fault(const Plan& plan, const Problem& problem) {
   std::string fault =
       width_fault("window", outer, type3_outer_width(problem, outer.kind, outer.sigma, wide), problem, tol);
   if (fault.empty())
-    fault = width_fault("inner", inner, type3_inner_width(problem, inner.kind, inner.sigma, outer.sigma, wide), problem,
-                        tol);
+    fault = width_fault("inner", inner, type3_inner_width(problem, inner.kind, inner.sigma, outer, wide), problem, tol);
   if (fault.empty() && !type3_rounding_is_small(problem, outer, inner))
     fault = fmt::format("rounding, magnified by windows of sigma={:g} and {:g}, is too large for tol={:g}", outer.sigma,
                         inner.sigma, problem.tol);

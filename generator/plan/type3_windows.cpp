@@ -19,18 +19,31 @@ double sigma_at(int step) { return kLeastSigma + kSigmaStep * step; }
 // Deconvolution of the outer window at the targets also magnifies the inner window's error, and more so the nearer
 // sigma is to 1. The formula is fitted to measured errors (pswf, 2D and 3D, extents 5 to 200: 3.4 times the prediction
 // in 3D at sigma 1.25, no magnification at 1.5 and above); the prediction without it is in windows.md.
-double inner_magnification(double sigma, int dim) { return std::pow(1 + 0.04 / ((sigma - 1) * (sigma - 1)), dim); }
+double usual_inner_magnification(double sigma, int dim) {
+  return std::pow(1 + 0.04 / ((sigma - 1) * (sigma - 1)), dim);
+}
 
 // Predictions are means over many points. If there are few points, all may lie where errors are largest: at the edges
 // of their box.
-double edge_share(const Problem& problem) {
+bool is_few(const Problem& problem) {
   constexpr std::int64_t kFew = 200;
-  return std::min(problem.m.value_or(kFew), problem.k.value_or(kFew)) < kFew ? 0.3 : 1;
+  return std::min(problem.m.value_or(kFew), problem.k.value_or(kFew)) < kFew;
+}
+double edge_share(const Problem& problem) { return is_few(problem) ? 0.3 : 1; }
+
+// There the inner error is magnified like rounding, which is as large at the edges as elsewhere (f64, 1D, tol 9e-11,
+// three points that face 47 at the edges: 16 tol with the usual magnification, 1 tol with this one).
+// rounded: the outer window's magnification of rounding.
+double inner_magnification(const Problem& problem, double outer_sigma, double rounded) {
+  const double usual = usual_inner_magnification(outer_sigma, problem.dim);
+  return is_few(problem) ? std::max(usual, rounded) : usual;
 }
 double allowed_rounding(const Problem& problem) { return std::max(0.5 * problem.tol, 8 * epsilon(problem.precision)); }
 bool rounding_is_small(const Problem& problem, double magnified) {
   return epsilon(problem.precision) * magnified <= edge_share(problem) * allowed_rounding(problem);
 }
+
+constexpr double kLeastPrediction = 1e-15;  // smaller errors are lost in what computing them rounds
 
 // Caches predicted_error for widths and steps of sigma: each value takes 50 microseconds and is computed once.
 class Errors {
@@ -69,6 +82,7 @@ class Errors {
 std::vector<WindowChoice> chosen_windows(Errors& errors, WindowKind kind, double tol) {
   std::vector<WindowChoice> out;
   int previous = -1;
+  tol = std::max(tol, kLeastPrediction);
   for (int width = kMaxWidth; width >= kMinWidth; --width) {
     const int step = errors.least_step(width, tol);
     if (step > kSigmaSteps) break;
@@ -93,7 +107,7 @@ std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind,
     if (!rounding_is_small(problem, rounded)) continue;
     Type3Windows entry{choice, {}};
     for (const WindowChoice& window :
-         chosen_windows(errors, kind, tol / inner_magnification(choice.sigma, problem.dim)))
+         chosen_windows(errors, kind, tol / inner_magnification(problem, choice.sigma, rounded)))
       if (rounding_is_small(problem, rounded * magnification(window, problem.dim))) entry.inner.push_back(window);
     if (!entry.inner.empty()) out.push_back(entry);
   }
@@ -104,8 +118,9 @@ int type3_outer_width(const Problem& problem, WindowKind kind, double sigma, dou
   return width_for(kind, tol, sigma, problem.dim, 2);
 }
 
-int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, double outer_sigma, double tol) {
-  return width_for(kind, tol / inner_magnification(outer_sigma, problem.dim), sigma, problem.dim, 2);
+int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, const WindowChoice& outer, double tol) {
+  const double rounded = is_few(problem) ? magnification(outer, problem.dim) : 1;
+  return width_for(kind, tol / inner_magnification(problem, outer.sigma, rounded), sigma, problem.dim, 2);
 }
 
 bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, const WindowChoice& inner) {

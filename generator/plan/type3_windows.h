@@ -22,7 +22,7 @@ std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind,
 
 // The smallest widths that meet the tolerance at the given oversampling factors; 0 if none does.
 int type3_outer_width(const Problem& problem, WindowKind kind, double sigma, double tol);
-int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, double outer_sigma, double tol);
+int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, const WindowChoice& outer, double tol);
 
 // Whether rounding errors, magnified by the deconvolution of both windows, stay well below the tolerance.
 bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, const WindowChoice& inner);

@@ -184,8 +184,9 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
         raise FourtuneValueError("the array has no axes; at least one would be right")
     sizes, axes = _sizes_and_axes(view.shape, s, axes, form == "c2r")
     dtype = _working_dtype(view.dtype, form != "r2c")
-    if len(set(axes)) < len(axes) and s is not None:
-        raise FourtuneValueError(f"axes {tuple(axes)} name an axis twice and s gives it lengths; leave out s")
+    if len(set(axes)) < len(axes) and (s is not None or form != "c2c"):
+        wrong = "s gives it lengths; leave out s" if form == "c2c" else "a real transform halves one; name each once"
+        raise FourtuneValueError(f"axes {tuple(axes)} name an axis twice and {wrong}")
     inner = sizes[:-1] + [sizes[-1] // 2 + 1] if form == "c2r" else sizes
     if any(view.shape[axis] != size for axis, size in zip(axes, inner)):
         array = _resize(array, kind, inner, axes, dtype, view.device)
@@ -326,6 +327,8 @@ def irfftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: 
 
 
 def _one(n):
+    if n == -1:  # in `s` it means the whole axis
+        raise FourtuneValueError("invalid number of data points (-1): 1 or more would be right")
     return None if n is None else (n,)
 
 

@@ -168,6 +168,20 @@ def test_more_axes_than_one_transform_has_are_several():
     close(fft.irfftn(real, s=a.shape), a.real)
 
 
+@pytest.mark.parametrize("name", ["rfftn", "irfftn", "rfft2", "irfft2"])
+def test_a_real_transform_has_each_axis_once(name):
+    for axes in ((0, 0), (-1, 1), (0, 1, 0)):
+        with pytest.raises(ValueError, match="twice"):
+            getattr(fft, name)(np.ones((4, 6), float if name.startswith("r") else complex), axes=axes)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_one_axis_is_never_cropped_to_less_than_a_point(name):
+    for n in (-1, 0, np.int64(-1)):
+        with pytest.raises(ValueError, match="invalid number of data points"):
+            getattr(fft, name)(np.ones(6), n)
+
+
 def test_an_axis_named_twice_is_transformed_twice():
     a = np.arange(12.0).reshape(3, 4) + 1j
     assert np.allclose(fft.fftn(a, axes=(0, 1, 0)), np.fft.fftn(a, axes=(0, 1, 0)))

@@ -23,6 +23,7 @@
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
 #include "tools/common/output.h"
+#include "tools/common/say.h"
 #include "tools/common/start_ranks.h"
 
 namespace {
@@ -127,8 +128,7 @@ void check_outputs(const BenchOptions& options) {
       throw UsageError(fmt::format("{} {}: there is no folder {}", option, path, folder.string()));
   }
   if (options.plot.empty()) return;
-  if (const std::string missing = check_plot(options.plot); !missing.empty())
-    fmt::print(stderr, "fourtune: note: {}\n", missing);
+  if (const std::string missing = check_plot(options.plot); !missing.empty()) say("fourtune: note: {}\n", missing);
 }
 
 void require_gpu(const BenchOptions& options) {

@@ -18,6 +18,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/say.h"
 #include "tuner/report/t1.h"
 #include "tuner/report/t4.h"
 
@@ -44,7 +45,7 @@ std::string exported_results(const ExportArguments& arguments) {
   std::vector<std::string> problems;
   for (const std::string& argument : arguments.problems) problems.push_back(to_token(problem_from_argument(argument)));
   const db::StoreContents contents = db::contents_of_store(path);
-  if (contents.damage.any()) fmt::print(stderr, "fourtune: note: {}; they are left out\n", contents.damage.text());
+  if (contents.damage.any()) say("fourtune: note: {}; they are left out\n", contents.damage.text());
   return tuner::t4_text(contents, problems);
 }
 

@@ -14,6 +14,7 @@
 #include "tools/cli/pack_files.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
+#include "tools/common/say.h"
 #include "tuner/report/html.h"
 #include "tuner/report/plots.h"
 
@@ -50,7 +51,7 @@ void report(const ReportArguments& arguments) {
   const auto store = db::TuningStore::open_for_reading(path);
   const auto moment = store.one_moment();
   if (const db::Damage damage = store.damage(); damage.any())
-    fmt::print(stderr, "fourtune: note: {}; they are passed over\n", damage.text());
+    say("fourtune: note: {}; they are passed over\n", damage.text());
   const auto stories = tuner::stories_of(store);
   const std::string page = tuner::html_report(stories, path.filename().string());
   write_whole_file(arguments.out, std::as_bytes(std::span(page)));

@@ -23,6 +23,7 @@
 #include "tools/common/numbers.h"
 #include "tools/common/output.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/say.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stopwatch.h"
 #include "tools/common/text.h"
@@ -102,8 +103,7 @@ void check(const RunArguments& arguments, const runtime::Backend& backend, RunAr
   outcome.error = found.error;
   outcome.by_device = found.by_device;
   if (sums && !sums->why().empty())
-    fmt::print(stderr, "fourtune: note: the host makes the direct sums, not the device: {}\n",
-               text::shown(sums->why(), 2000));
+    say("fourtune: note: the host makes the direct sums, not the device: {}\n", text::shown(sums->why(), 2000));
 }
 
 // The numbered steps of an application, timed.
@@ -253,12 +253,11 @@ void run(RunArguments arguments) {
   checked_backend(arguments.options.backend, arguments.options.device);  // checked before arrays are made
   const bool m_is_open = problem.kind == Kind::nufft && !problem.m && arguments.request.points.empty();
   const auto arrays = make_run_arrays(problem, arguments.request);
-  if (m_is_open)
-    fmt::print(stderr, "fourtune: note: the problem does not say m; {}, one point per mode, is taken\n", *problem.m);
+  if (m_is_open) say("fourtune: note: the problem does not say m; {}, one point per mode, is taken\n", *problem.m);
   const Outcome outcome = carry_out(arguments, problem, *arrays);
   if (outcome.busy.matters())
-    fmt::print(stderr, "fourtune: note: {}{}\n", outcome.busy.text(),
-               outcome.busy.disturbed == outcome.busy.samples ? ", too busy to judge" : "; these are left out");
+    say("fourtune: note: {}{}\n", outcome.busy.text(),
+        outcome.busy.disturbed == outcome.busy.samples ? ", too busy to judge" : "; these are left out");
   arguments.output_form.json() ? print_json(outcome) : print_text(outcome);
   if (!arguments.output.empty()) arrays->write_output(arguments.output);
   if (!is_right(outcome))

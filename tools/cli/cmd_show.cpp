@@ -17,6 +17,7 @@
 #include "tools/common/numbers.h"
 #include "tools/common/output.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/say.h"
 #include "tuner/report/report.h"
 
 namespace fourtune::tools {
@@ -51,14 +52,13 @@ void say_what_is_there(const db::TuningStore& store, const std::filesystem::path
   const std::string file = text::shown(path.string(), 4096);
   if (tuned.empty()) {
     fmt::print("nothing tuned yet in {}\n", file);
-    fmt::print(stderr, "hint: {}\n", tune_command(store, asked));
+    say("hint: {}\n", tune_command(store, asked));
     return;
   }
   fmt::print("{} problem{} tuned in {}, but not {}\n", tuned.size(), tuned.size() == 1 ? " is" : "s are", file, asked);
   const std::vector<std::string> words(tuned.begin(), tuned.end());
-  if (const std::string near = nearest_word(asked, words); !near.empty())
-    fmt::print(stderr, "note: one that is near: {}\n", near);
-  fmt::print(stderr, "hint: {}\n", tune_command(store, asked));
+  if (const std::string near = nearest_word(asked, words); !near.empty()) say("note: one that is near: {}\n", near);
+  say("hint: {}\n", tune_command(store, asked));
 }
 
 void show(const ShowArguments& arguments) {
@@ -69,7 +69,7 @@ void show(const ShowArguments& arguments) {
   const auto store = db::TuningStore::open_for_reading(path);
   const auto format = tuner::format_from(arguments.output.format);
   if (const db::Damage damage = store.damage(); damage.any())
-    fmt::print(stderr, "fourtune: note: {}; they are passed over\n", damage.text());
+    say("fourtune: note: {}; they are passed over\n", damage.text());
   std::vector<tuner::ShowRow> rows;
   tuner::ShowOptions options;
   options.runner_ups = arguments.runner_ups;
@@ -77,7 +77,7 @@ void show(const ShowArguments& arguments) {
   for (const std::string& argument : arguments.problems) {
     options.problem = to_token(problem_from_argument(argument));
     const auto found = tuner::show_rows(store, options);
-    if (found.empty()) fmt::print(stderr, "fourtune: note: {} has not been tuned\n", options.problem);
+    if (found.empty()) say("fourtune: note: {} has not been tuned\n", options.problem);
     rows.insert(rows.end(), found.begin(), found.end());
   }
   if (rows.empty() && format == tuner::Format::table) {

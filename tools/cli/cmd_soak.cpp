@@ -77,6 +77,7 @@ void run_hunt(const SoakArguments& arguments) {
   if (state.failures > 0)
     throw Failure(fmt::format("{} of {} runs failed", state.failures, state.runs),
                   "every line above ends with a command that repeats it");
+  if (!report.csv_is_written()) throw cannot_write(arguments.csv);
 }
 
 // Through such an interface there are nonuniform transforms and no plans to choose.

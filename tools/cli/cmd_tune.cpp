@@ -28,6 +28,7 @@
 #include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/progress.h"
+#include "tools/common/say.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
 #include "tools/common/stopwatch.h"
@@ -123,7 +124,7 @@ void write_spaces(const db::TuningStore& store, const std::vector<Problem>& prob
     db::write_space(file, db::record_space(store, token, sessions.back().environment));
     file.close();
     if (!file) throw cannot_write(path.string());
-    fmt::print(stderr, "recorded {}\n", path.string());
+    say("recorded {}\n", path.string());
   }
 }
 
@@ -204,7 +205,7 @@ std::filesystem::path prepared_database(const TuneArguments& arguments, std::vec
 void note_kernels(const runtime::Backend& backend, const std::filesystem::path& path) {
   if (!backend.capabilities().keeps_kernels) return;
   if (const std::string why = db::why_untrusted(path); !why.empty())
-    fmt::print(stderr, "fourtune: note: kernels are compiled again, not loaded: {}\n", text::shown(why, 2000));
+    say("fourtune: note: kernels are compiled again, not loaded: {}\n", text::shown(why, 2000));
 }
 
 // Energy is told by sensors, which not every backend has.
@@ -227,16 +228,16 @@ void calibrate_first(const runtime::Backend& backend, int device, TuneArguments&
   if (backend.capabilities().arrays == runtime::MemoryKind::aligned || calibration_folder().empty() ||
       !known_calibration(traits).date.empty())
     return;
-  fmt::print(stderr, "fourtune: note: {} is not calibrated; that comes first, {:g} s at most (--no-calibrate: not)\n",
-             text::shown(traits.name, 200), tuner::calibrate_seconds);
+  say("fourtune: note: {} is not calibrated; that comes first, {:g} s at most (--no-calibrate: not)\n",
+      text::shown(traits.name, 200), tuner::calibrate_seconds);
   const Stopwatch watch;
   try {
     calibrated(backend, device, tuner::calibrate_seconds, own_calibration_file(traits), arguments.quiet, "calibrating");
   } catch (const Error& error) {
     if (error.status() == Status::interrupted) throw;
-    fmt::print(stderr, "fourtune: note: not calibrated: {}\n", text::shown(error.what(), 2000));
+    say("fourtune: note: not calibrated: {}\n", text::shown(error.what(), 2000));
   } catch (const Failure& failure) {
-    fmt::print(stderr, "fourtune: note: not calibrated: {}\n", text::shown(failure.what(), 2000));
+    say("fourtune: note: not calibrated: {}\n", text::shown(failure.what(), 2000));
   }
   session.seconds = std::max(1.0, session.seconds - watch.seconds());
 }
@@ -248,8 +249,8 @@ void tune(TuneArguments arguments) {
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
   if (options.problems.empty()) {
-    fmt::print(stderr, "fourtune: note: {} has no problem of this backend that is not tuned by now\n",
-               text::shown(arguments.misses, 4096));
+    say("fourtune: note: {} has no problem of this backend that is not tuned by now\n",
+        text::shown(arguments.misses, 4096));
     return;
   }
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
@@ -282,10 +283,11 @@ void tune(TuneArguments arguments) {
                                                : tune_on_devices({arguments.backend, devices, path, arguments.recorded,
                                                                   options, arguments.quiet, &signals.raised()});
   if (!arguments.shard.empty())
-    fmt::print(stderr, "fourtune: note: `fourtune merge {} {}` joins this shard\n",
-               database_path(*arguments.db).string(), path.string());
+    say("fourtune: note: `fourtune merge {} {}` joins this shard\n", database_path(*arguments.db).string(),
+        path.string());
   print_outcome(report, arguments.output, path, options.command,
                 arguments.drawn.empty() ? std::string() : drawn_summary(report));
+  if (options.trace && !trace) throw cannot_write(arguments.trace);
 }
 
 // Which problems.

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <memory>
 #include <new>
 #include <string>
@@ -19,6 +20,8 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/help.h"
 #include "tools/common/errors.h"
+#include "tools/common/say.h"
+#include "tools/common/standard_files.h"
 #include "tools/common/text.h"
 #include "tuner/report/screen.h"
 
@@ -30,8 +33,8 @@ int complain(std::string message, const std::string& hint, int code) {
   for (char& letter : message)
     if (letter == '\n') letter = ' ';
   const auto mark = tuner::painted("error:", tuner::Paint::bad, tuner::screen_of(stderr));
-  fmt::print(stderr, "fourtune: {} {}\n", mark, text::shown(message, kLongest));
-  if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+  say("fourtune: {} {}\n", mark, text::shown(message, kLongest));
+  if (!hint.empty()) say("hint: {}\n", hint);
   return code;
 }
 
@@ -40,7 +43,7 @@ int complain(std::string message, const std::string& hint, int code) {
 int complain(const Error& error, const std::string& usage) {
   switch (error.status()) {
     case Status::interrupted:
-      fmt::print(stderr, "fourtune: {}\n", error.what());
+      say("fourtune: {}\n", error.what());
       return kExitInterrupted;
     case Status::invalid_plan:
       return complain(error.what(), "`fourtune explain PROBLEM` prints a plan that is right", kExitUsage);
@@ -75,6 +78,9 @@ std::vector<std::string> options_of(const CLI::App& command) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
 }
+
+// Also where a command has flushed before, which drops what could not be written.
+bool output_is_written() { return std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
 
 // `fourtune help tune` is `fourtune tune --help`.
 std::vector<std::string> arguments_of(int argc, char** argv) {
@@ -161,16 +167,20 @@ void declare(CLI::App& app, const std::string& command_line) {
 int run_command_line(int argc, char** argv) try {
   // If a file reaches its limit (ulimit -f), the write fails with a named error instead of ending the program.
   std::signal(SIGXFSZ, SIG_IGN);
+  occupy_standard_files();
   CLI::App app;
   app.name("fourtune");
   declare(app, command_text(argc, argv));
   const std::vector<std::string> words = arguments_of(argc, argv);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // wants the last one first
-    return std::fflush(stdout) == 0 ? 0 : complain("the output could not be written", {}, kExitFailure);
+    return output_is_written() ? 0 : complain("the output could not be written", {}, kExitFailure);
   } catch (const CLI::ParseError& error) {
     const bool asked = error.get_exit_code() == 0;  // --help, --version
-    if (asked && app.remaining_size(true) == 0) return app.exit(error);
+    if (asked && app.remaining_size(true) == 0) {
+      const int code = app.exit(error);
+      return output_is_written() ? code : complain("the output could not be written", {}, kExitFailure);
+    }
     return complain(app, error, words);
   } catch (const Failure& error) {
     return complain(error.what(), error.hint(), error.code());

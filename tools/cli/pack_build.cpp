@@ -22,6 +22,7 @@
 #include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/progress.h"
+#include "tools/common/say.h"
 #include "tools/common/stopwatch.h"
 
 namespace fourtune::tools {
@@ -80,8 +81,8 @@ class Choice {
   }
   void note_missing() const {
     if (missing_.empty()) return;
-    fmt::print(stderr, "fourtune: note: {} of the {} problems in {} have no winner, the first is {}\n", missing_.size(),
-               asked_.size(), text::shown(arguments_.problems), *missing_.begin());
+    say("fourtune: note: {} of the {} problems in {} have no winner, the first is {}\n", missing_.size(), asked_.size(),
+        text::shown(arguments_.problems), *missing_.begin());
   }
 
  private:
@@ -104,9 +105,8 @@ db::PackContents contents_of_database(const std::string& path, const BuildArgume
   options.place = place;
   auto found = db::from_database(store, options);
   if (found.passed_over > 0)
-    fmt::print(stderr,
-               "fourtune: note: {} winners of {} are not problems and plans of this version; they are left out\n",
-               found.passed_over, text::shown(path));
+    say("fourtune: note: {} winners of {} are not problems and plans of this version; they are left out\n",
+        found.passed_over, text::shown(path));
   db::PackContents contents;
   contents.plans = std::move(found.plans);
   std::size_t winners = 0;
@@ -148,10 +148,8 @@ void add_kernels(db::PackContents& contents, const BuildArguments& arguments) {
                     fmt::format("kernels of {} for {} of {} plans", target, done, all));
         });
     line.close();
-    for (const std::string& reason : made.left_out)
-      fmt::print(stderr, "fourtune: note: no kernels of {} for {}\n", target, reason);
-    if (made.kernels.empty())
-      fmt::print(stderr, "fourtune: note: no plan of the pack was measured on a GPU of target {}\n", target);
+    for (const std::string& reason : made.left_out) say("fourtune: note: no kernels of {} for {}\n", target, reason);
+    if (made.kernels.empty()) say("fourtune: note: no plan of the pack was measured on a GPU of target {}\n", target);
     for (db::PackKernel& kernel : made.kernels)
       if (have.insert(kernel.digest).second) contents.kernels.push_back(std::move(kernel));
   }
@@ -188,7 +186,7 @@ void build(const BuildArguments& arguments) {
     if (!contents.plans.empty())
       inputs.push_back(std::move(contents));
     else if (from.size() > 1)
-      fmt::print(stderr, "fourtune: note: {} has nothing of what was asked for\n", text::shown(path));
+      say("fourtune: note: {} has nothing of what was asked for\n", text::shown(path));
   }
   choice.require_one_language();
   if (inputs.empty()) choice.fail_empty();

@@ -13,6 +13,7 @@
 #include "db/store_error.h"
 #include "fourtune/fourtune.h"
 #include "tools/common/errors.h"
+#include "tools/common/say.h"
 #include "tools/common/stop_on_signal.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
@@ -64,9 +65,8 @@ db::PackContents contents_of_pack(const std::string& path) {
     if (!check.signature_fault.empty())
       throw Failure(fmt::format("{}: {}", path, check.signature_fault), "somebody changed it after it was signed");
     if (!check.is_complete)
-      fmt::print(stderr,
-                 "fourtune: note: {} is damaged: {} of its {} plans and {} kernels are right; the rest is left out\n",
-                 shown(path), check.plans, pack->size(), check.kernels);
+      say("fourtune: note: {} is damaged: {} of its {} plans and {} kernels are right; the rest is left out\n",
+          shown(path), check.plans, pack->size(), check.kernels);
     std::size_t damaged = 0;
     contents = pack->contents(damaged);
   });

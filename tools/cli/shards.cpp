@@ -10,6 +10,7 @@
 #include "db/digest.h"
 #include "db/pack.h"
 #include "tools/common/errors.h"
+#include "tools/common/say.h"
 
 namespace fourtune::tools {
 namespace {
@@ -22,8 +23,7 @@ db::StoreContents contents_of_shard(const std::filesystem::path& path) {
                      "`fourtune pack merge` joins packs");
   db::StoreContents contents = db::contents_of_store(path);
   if (contents.damage.any())
-    fmt::print(stderr, "fourtune: note: {}: {}; they are left out\n", text::shown(path.string(), 4096),
-               contents.damage.text());
+    say("fourtune: note: {}: {}; they are left out\n", text::shown(path.string(), 4096), contents.damage.text());
   return contents;
 }
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "generator/candidates.h"
 #include "runtime/misses.h"
+#include "tools/common/say.h"
 
 namespace fourtune::tools {
 namespace {
@@ -49,7 +50,7 @@ std::vector<Problem> missed_problems(const MissedRange& range, const db::TuningS
       group.most = cost;
       group.dearest = problem;
     } catch (const Error& error) {
-      fmt::print(stderr, "fourtune: note: {} is passed over: {}\n", text::shown(miss.problem), error.what());
+      say("fourtune: note: {} is passed over: {}\n", text::shown(miss.problem), error.what());
     }
   }
   std::vector<std::pair<double, std::string>> order;

@@ -11,6 +11,7 @@
 #include "generator/plan/plan.h"
 #include "tools/common/errors.h"
 #include "tools/common/progress.h"
+#include "tools/common/say.h"
 #include "tools/common/stop_on_signal.h"
 #include "tools/common/stopwatch.h"
 
@@ -21,10 +22,9 @@ constexpr std::size_t kLongest = 2000;  // bytes of a note
 
 void note_what_is_missing(const tuner::CalibrateResult& found) {
   if (!found.missing.empty())
-    fmt::print(stderr, "fourtune: note: {} not measured, as {}; do it again when the machine is idle\n",
-               fmt::join(found.missing, ", "), found.busy.text());
-  if (found.slowed)
-    fmt::print(stderr, "fourtune: note: the device held its clocks down, so its rates may be too low\n");
+    say("fourtune: note: {} not measured, as {}; do it again when the machine is idle\n",
+        fmt::join(found.missing, ", "), found.busy.text());
+  if (found.slowed) say("fourtune: note: the device held its clocks down, so its rates may be too low\n");
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void warn_of_calibration(const DeviceTraits& traits) {
   static bool said = false;
   const KnownCalibration known = known_calibration(traits);
   if (known.why.empty() || std::exchange(said, true)) return;
-  fmt::print(stderr, "fourtune: warning: {}; this calibration is ignored\n", text::shown(known.why, kLongest));
+  say("fourtune: warning: {}; this calibration is ignored\n", text::shown(known.why, kLongest));
 }
 
 }  // namespace fourtune::tools

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "tools/common/say.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
 #include "tuner/report/screen.h"
@@ -60,19 +61,19 @@ void ProgressLine::redraw(double elapsed, double eta, const std::string& text) {
   const double total = elapsed + eta;
   std::string line = bar(total > 0 ? elapsed / total : 0) + " " + text;
   line.resize(std::min(line.size(), tuner::screen_of(out_).width - 1));
-  fmt::print(out_, "\r\x1b[K{}", line);
+  say_to(out_, "\r\x1b[K{}", line);
   std::fflush(out_);
   drawn_ = true;
 }
 
 void ProgressLine::append(double elapsed, const std::string& text) {
-  fmt::print(out_, "{}\n", text);
+  say_to(out_, "{}\n", text);
   std::fflush(out_);
   last_elapsed_ = elapsed;
 }
 
 void ProgressLine::close() {
-  if (drawn_) fmt::print(out_, "\r\x1b[K");
+  if (drawn_) say_to(out_, "\r\x1b[K");
   std::fflush(out_);
   drawn_ = false;
 }

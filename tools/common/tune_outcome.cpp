@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "tools/common/errors.h"
+#include "tools/common/say.h"
 #include "tuner/session/pace.h"
 
 namespace fourtune::tools {
@@ -16,11 +17,13 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
                    const std::string& command, const std::string& footer) {
   const auto format = tuner::format_from(output.format);
   fmt::print("{}", tuner::format_report(report, format, output.screen()));
-  fmt::print(format == tuner::Format::table ? stdout : stderr, "{}{}",
-             report.problems.size() > 1 ? tuner::pace_summary(report) : std::string(), footer);
+  const std::string summary = (report.problems.size() > 1 ? tuner::pace_summary(report) : std::string()) + footer;
+  if (format == tuner::Format::table)
+    fmt::print("{}", summary);
+  else
+    say("{}", summary);
   std::fflush(stdout);
-  for (const std::string& warning : report.warnings)
-    fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));
+  for (const std::string& warning : report.warnings) say("fourtune: warning: {}\n", text::shown(warning, 2000));
   tuner::BusyCount busy;
   bool undecided = false;
   std::size_t repeats = 0, slowed = 0;
@@ -30,13 +33,12 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
     undecided = undecided || problem.undecided;
   }
   if (busy.matters() || undecided)
-    fmt::print(stderr, "fourtune: note: {}; these decided nothing{}\n", busy.text(),
-               undecided ? ", and not every problem could be judged" : "");
+    say("fourtune: note: {}; these decided nothing{}\n", busy.text(),
+        undecided ? ", and not every problem could be judged" : "");
   if (repeats + slowed > 0)
-    fmt::print(stderr,
-               "fourtune: note: the device held its clocks down: {} measurements were taken again, {} stayed so (the "
-               "database has each run's clocks)\n",
-               repeats, slowed);
+    say("fourtune: note: the device held its clocks down: {} measurements were taken again, {} stayed so (the "
+        "database has each run's clocks)\n",
+        repeats, slowed);
   if (report.interrupted)
     throw Error(Status::interrupted,
                 fmt::format("interrupted; everything finished is kept in {}, and the same command resumes{}{}",

@@ -11,6 +11,7 @@
 #include "fourtune/fourtune.h"
 #include "fourtune/status.h"
 #include "tools/common/errors.h"
+#include "tools/common/say.h"
 #include "tools/ranks/commands.h"
 
 namespace fourtune::tools {
@@ -18,8 +19,8 @@ namespace fourtune::tools {
 int run_ranks_command_line(int argc, char** argv, bool speaks) {
   const auto complain = [speaks](const std::string& message, const std::string& hint, int code) {
     if (!speaks) return code;
-    fmt::print(stderr, "fourtune-ranks: error: {}\n", message);
-    if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+    say("fourtune-ranks: error: {}\n", message);
+    if (!hint.empty()) say("hint: {}\n", hint);
     return code;
   };
   CLI::App app("Runs transforms on the ranks of an mpirun.");

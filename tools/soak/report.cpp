@@ -11,6 +11,7 @@
 
 #include "tools/bench/report/ratio.h"
 #include "tools/common/errors.h"
+#include "tools/common/say.h"
 #include "tools/common/text.h"
 #include "tools/soak/protocol.h"
 #include "tuner/report/json_text.h"
@@ -68,13 +69,16 @@ void SoakReport::add(const HuntRun& run) {
   const SoakOutcome& o = run.trial.outcome;
   if (!o.refused.empty()) ++refusals_[o.refused];
   if (!csv_) return;
-  fmt::print(csv_, "{},{},{},{},{},{},{},{},{},{},{:.3g},{:.3g},{:.3g},{:.3g},{:.4g},{:.4g},{:.4g},{},{}\n", run.index,
-             options_.seed, options_.worker.backend, cell(run.token), cell(to_text(run.trial.one)),
-             to_string(run.trial.kind), cell(o.plan), cell(o.failure), cell(o.message), cell(o.refused), o.error,
-             o.allowed, o.mismatch, o.repeat, o.create_seconds, o.set_points_seconds, o.execute_seconds, o.held,
-             o.promised);
+  const std::string line = fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{:.3g},{:.3g},{:.3g},{:.3g},{:.4g},{:.4g},{:.4g},{},{}\n", run.index,
+      options_.seed, options_.worker.backend, cell(run.token), cell(to_text(run.trial.one)), to_string(run.trial.kind),
+      cell(o.plan), cell(o.failure), cell(o.message), cell(o.refused), o.error, o.allowed, o.mismatch, o.repeat,
+      o.create_seconds, o.set_points_seconds, o.execute_seconds, o.held, o.promised);
+  say_to(csv_, "{}", line);
   std::fflush(csv_);
 }
+
+bool SoakReport::csv_is_written() const { return !csv_ || (std::fflush(csv_) == 0 && std::ferror(csv_) == 0); }
 
 std::string SoakReport::add_failure(const HuntRun& run, const TriedCase& small) {
   failures_.push_back(failure_line(options_, run, small));

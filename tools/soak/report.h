@@ -19,6 +19,7 @@ class SoakReport {
   SoakReport(const SoakReport&) = delete;
   SoakReport& operator=(const SoakReport&) = delete;
   void add(const HuntRun& run);  // writes a line of the CSV at once
+  bool csv_is_written() const;   // all of it, or none was asked for
   // Returns the failure's line.
   std::string add_failure(const HuntRun& run, const TriedCase& small);
   // Prints ratios, refusals, and finally "soak: 600 problems, 1740 runs, 0 failures, seed 7, cpu".

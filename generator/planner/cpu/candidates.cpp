@@ -428,7 +428,8 @@ Plan nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& t
   if (problem.type == 3 && plan.type3 == Type3Rule::compose) {
     const double tol = type3_tolerance(problem);
     out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
-    out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
+    if (out.window.width > 0)
+      out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, out.window, tol);
   } else if (problem.type != 3) {
     const Binding binding = bind_window(problem, plan.window.kind, plan.window.sigma, 0);
     bind_windows(out, plan.window.kind, binding, binding.width);

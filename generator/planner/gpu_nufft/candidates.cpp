@@ -359,8 +359,9 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
     if (plan.type3 == Type3Rule::compose) {
       const double tol = type3_tolerance(problem);
       out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
-      out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
       out.window.beta = plan.window.beta / plan.window.width * out.window.width;
+      if (out.window.width > 0)
+        out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, out.window, tol);
       out.inner.beta = plan.inner.beta / plan.inner.width * out.inner.width;
     }
   } else {
