@@ -18,11 +18,11 @@ set(long "^tools[.](BusyMachine|TuneDrawn|EmitCommand|EmulatedEmit|MakePack|Scre
 set(timed "^tools[.](TuneDrawn|TuneMisses|ObjectiveCommand|CalibrateCommand|Shards)[.]"
           "^tuner[.](EmulatedNufftTuning|EmulatedTuning|Session|WorkerSession|Killed)[.]")
 set(disturbing "^tools[.]BusyMachine[.]")
-# Sweeps over alike kernels, most of whose time compilers take. They get the labels turn-0 to turn-3 in turns, so
-# that tools/check can leave three of them to other commits (docs/design/testing.md).
+# Sweeps over alike kernels, most of whose time compilers take, and commands beside busy loops. They get the labels
+# turn-0 to turn-7 in turns, so that tools/check can leave seven of them to other commits (docs/design/testing.md).
 set(sweeps "^generator[.].*/(NufftKernels|NufftSortKernels|NufftPublished|NufftDeterministic)[.]"
            "^runtime[.].*/(EmulatedNufft|EmulatedNufftType3Covering)[.]" "^runtime[.]Cuda(FftCompile|NufftCompile|FftCovering)[.]"
-           "^tools[.](EmulatedEmit[.]|EmitCommand[.]Nvcc)")
+           "^tools[.](EmulatedEmit[.]|EmitCommand[.]Nvcc|BusyMachine[.])")
 set(turn 0)
 set(lane 0)
 foreach(property longest long timed disturbing sweeps)
@@ -46,7 +46,7 @@ foreach(list ${lists})
     endif()
     if(test MATCHES "${sweeps}")
       set_tests_properties("${test}" PROPERTIES LABELS turn-${turn})
-      math(EXPR turn "(${turn} + 1) % 4")
+      math(EXPR turn "(${turn} + 1) % 8")
     endif()
     if(test MATCHES "${disturbing}")
       set_tests_properties("${test}" PROPERTIES RESOURCE_LOCK busy)

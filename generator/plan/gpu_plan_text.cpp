@@ -14,20 +14,23 @@ constexpr Spelling<nufft::Placement> placements[] = {{nufft::Placement::scatter,
                                                      {nufft::Placement::staged, "staged"},
                                                      {nufft::Placement::two_level, "two_level"},
                                                      {nufft::Placement::index, "index"}};
-constexpr Spelling<nufft::Spread> spreads[] = {
-    {nufft::Spread::points, "points"},         {nufft::Spread::tile_atomic, "tile_atomic"},
-    {nufft::Spread::tile_owned, "tile_owned"}, {nufft::Spread::window, "window"},
-    {nufft::Spread::tf32x3, "tf32x3"},         {nufft::Spread::gm, "gm"},
-    {nufft::Spread::gm_sort, "gm_sort"},       {nufft::Spread::sm, "sm"}};
-constexpr Spelling<nufft::Interpolate> interps[] = {
-    {nufft::Interpolate::points, "points"},  {nufft::Interpolate::tiled, "tiled"},
-    {nufft::Interpolate::window, "window"},  {nufft::Interpolate::matrix, "matrix"},
-    {nufft::Interpolate::tf32x3, "tf32x3"},  {nufft::Interpolate::gm, "gm"},
-    {nufft::Interpolate::gm_sort, "gm_sort"}};
+
+template <class Family, std::size_t N>
+Family family_of(const nufft::FamilyTraits (&table)[N], const std::string& stage, const std::string& name) {
+  Spelling<Family> spellings[N];
+  for (std::size_t f = 0; f < N; ++f) spellings[f] = {static_cast<Family>(f), table[f].name};
+  return value_of(spellings, stage, name);
+}
 
 std::string print_fft(const GpuFftChoice& fft) {
-  if (fft.family == GpuFftFamily::cufft) return "fft=cufft";
-  if (fft.family == GpuFftFamily::plain) return "fft=plain";
+  switch (fft.family) {
+    case GpuFftFamily::cufft:
+      return "fft=cufft";
+    case GpuFftFamily::plain:
+      return "fft=plain";
+    case GpuFftFamily::interleaved:
+      break;
+  }
   return fmt::format("fft={}{}", kNotation, fft::to_text(fft.plan));
 }
 
@@ -146,10 +149,10 @@ std::string gpu_to_text(const Plan& plan, const Problem& problem) {
     if (stage == "targets") out += ";" + print_sort("targets", points.interp_with, problem);
     if (stage == "spread")
       out += ";" + (nufft::is_published(points.spread) ? print_published : print_kernel)(
-                       "spread", name_of(spreads, points.spread), points.spread_with);
+                       "spread", traits_of(points.spread).name, points.spread_with);
     if (stage == "interp")
       out += ";" + (nufft::is_published(points.interp) ? print_published : print_kernel)(
-                       "interp", name_of(interps, points.interp), points.interp_with);
+                       "interp", traits_of(points.interp).name, points.interp_with);
     if (stage == "chunk" && problem.batch > 1) out += fmt::format(";chunk={}", plan.chunk);
   }
   return out;
@@ -170,11 +173,11 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
     if (stage == "sort") parse_sort(text, points.spread_with, problem);
     if (stage == "targets") parse_sort(text, points.interp_with, problem);
     if (stage == "spread") {
-      points.spread = value_of(spreads, stage, text.family());
+      points.spread = family_of<nufft::Spread>(nufft::kSpreads, stage, text.family());
       (nufft::is_published(points.spread) ? parse_published : parse_kernel)(text, points.spread_with);
     }
     if (stage == "interp") {
-      points.interp = value_of(interps, stage, text.family());
+      points.interp = family_of<nufft::Interpolate>(nufft::kInterpolates, stage, text.family());
       (nufft::is_published(points.interp) ? parse_published : parse_kernel)(text, points.interp_with);
     }
     if (stage == "chunk") plan.chunk = plain_number(text, 1, 1 << 20);

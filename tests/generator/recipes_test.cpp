@@ -1,7 +1,7 @@
-// Follows the recipes of docs/design/recipes.md for a window, a spreader and an FFT of the processor, and a planner in
-// a copy of the files that they name: where a step is left out the compiler says so, and with all steps the files
-// compile. When a step has to change, so has the page. tests/runtime/recipe_backend_test.cpp follows the recipe for a
-// backend, and runs it.
+// Follows the recipes of docs/design/recipes.md for a window, spreaders of the processor and of GPUs, an FFT of the
+// processor, and a planner in a copy of the files that they name: where a step is left out the compiler says so, and
+// with all steps the files compile. When a step has to change, so has the page. tests/runtime/recipe_backend_test.cpp
+// follows the recipe for a backend, and runs it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -36,9 +36,10 @@ class Copy {
   }
   Finished compile(const std::string& file) const {
     const std::string source = FOURTUNE_SOURCE_DIR;
-    return run_program({"c++", "-std=c++20", "-fsyntax-only", "-Werror=switch", "-I" + folder_.path().string(),
-                        "-I" + source, "-I" + source + "/include", folder_ / file},
-                       {}, {{"LC_ALL", "C"}});
+    return run_program(
+        {"c++", "-std=c++20", "-fsyntax-only", "-Werror=switch", "-I" + folder_.path().string(), "-I" + source,
+         "-I" + source + "/include", "-I" FOURTUNE_BUILD_DIR "/generator/generated", folder_ / file},
+        {}, {{"LC_ALL", "C"}});
   }
 
  private:
@@ -110,6 +111,48 @@ TEST(Recipes, ASpreaderOfTheProcessorIsAFileALineInTheTableAndACall) {
     const Finished whole = copy.compile(file);
     EXPECT_EQ(whole.code, 0) << whole.err;
   }
+}
+
+TEST(Recipes, ASpreaderOfGpusIsATemplateALineInTheTableAndFiveCases) {
+  const std::string choices = "generator/plan/nufft/choices.h", rules = "generator/plan/nufft/rules.cpp",
+                    defaults = "generator/codegen/nufft/defaults.cpp", kernels = "generator/codegen/nufft/emit.cpp",
+                    planner = "generator/planner/gpu_nufft/choices.cpp", cost = "generator/planner/gpu_nufft/cost.cpp";
+  struct Case {
+    std::string file, function, text;  // the first `switch` behind `function` gets `text`
+  };
+  const Case cases[] = {{rules, "std::string one_rule(const Shape& shape, const Parameters& p, Spread family)",
+                         "return spread_tile_rule(shape, p, Spread::tile_owned);"},
+                        {defaults, "Parameters plain_parameters(const Shape& shape, Spread family", "break;"},
+                        {kernels, "KernelSource StageKernels::spreader(", "return tile_spreader(false, rest);"},
+                        {planner, "std::vector<Interpolate> partners(Spread spread", "return {tiled, points};"},
+                        {cost, "double spread_seconds(", "break;"}};
+  // One file for the compiler, which reads the headers once. What reads and writes plans asks the table.
+  std::string all = "#include \"generator/plan/gpu_plan_text.cpp\"\n";
+  Copy copy;
+  const std::string with_family = with_after(source(choices), "enum class Spread {\n", "  twice,\n");
+  copy.write(choices, with_family);
+  copy.write("all.cpp", "#include \"" + choices + "\"\n");
+  const Finished missing = copy.compile("all.cpp");
+  EXPECT_NE(missing.code, 0);
+  EXPECT_NE(missing.err.find("each Spread has a line"), std::string::npos) << missing.err;
+  copy.write(choices, with_after(with_family, "kSpreads[] = {\n", "    {\"twice\", false, true, false, true},\n"));
+  for (const Case& one : cases) all += "#include \"" + one.file + "\"\n";
+  copy.write("all.cpp", all);
+  const Finished without = copy.compile("all.cpp");
+  EXPECT_NE(without.code, 0);
+  for (const Case& one : cases)
+    EXPECT_TRUE(std::regex_search(without.err, std::regex(one.file + ":[0-9:]+ error: .*'twice' not handled")))
+        << one.file << " takes it unasked: " << without.err;
+  for (const Case& one : cases) {
+    const std::string text = source(one.file);
+    const std::size_t function = text.find(one.function), body = text.find("switch (", function);
+    ASSERT_NE(body, std::string::npos) << one.function << " is not in " << one.file;
+    const std::size_t inside = text.find('\n', body) + 1;
+    copy.write(one.file,
+               text.substr(0, inside) + "    case Spread::twice:\n      " + one.text + "\n" + text.substr(inside));
+  }
+  const Finished whole = copy.compile("all.cpp");
+  EXPECT_EQ(whole.code, 0) << whole.err;
 }
 
 TEST(Recipes, AnFftOfTheProcessorIsAFileAFamilyAndACall) {

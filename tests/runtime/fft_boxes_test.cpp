@@ -12,6 +12,7 @@
 #include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/fft/simd.h"
 #include "tests/runtime/fft_check.h"
+#include "tests/support/turns.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -48,6 +49,7 @@ TEST(FftBoxes, EveryTypePlaceAndSignMatchesTheDirectSumAndItsAdjoint) {
           const char* prec = (all + all / 7) % 2 == 0 ? "f32" : "f64";
           const Problem p = problem_of(fmt::format("type={},n={},prec={},batch={}{}", type, n, prec, batch, tail));
           boxes += is_box(p) ? 1 : 0, ++all;
+          if (!test::next_has_turn_under_sanitizers()) continue;
           check(p, plan_of(FftFamily::rows, Rigor::estimate, 1 + all % 3), random);
         }
   EXPECT_GT(boxes, all / 2) << "of " << all;
@@ -204,6 +206,7 @@ TEST(FftBoxes, ColumnsAtPowersOfTwoMatchTheDirectSumAndChangeNoBit) {
   for (const char* sizes : {"128x20", "256x18", "64x36", "320x24", "128x3x8", "16x16x17"})
     for (const char* type : {"c2c", "r2c", "c2r"})
       for (const char* prec : {"f32", "f64"}) {
+        if (!test::next_has_turn_under_sanitizers()) continue;
         for (const char* tail : {"", ",place=in", ",batch=5,sign=1", ",batch=9,place=in"})
           check(problem_of(fmt::format("type={},n={},prec={}{}", type, sizes, prec, tail)),
                 plan_of(FftFamily::rows, Rigor::estimate, 1 + static_cast<int>(random() % 3), 64), random);
@@ -231,8 +234,9 @@ TEST(FftBoxes, ThreadsWithFewVectorsMatchTheDirectSum) {
     for (const char* type : {"c2c", "r2c", "c2r"})
       for (const char* prec : {"f32", "f64"})
         for (const int threads : {1, 2, 3})
-          check(problem_of(fmt::format("type={},{},prec={}", type, sizes, prec)),
-                plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
+          if (test::next_has_turn_under_sanitizers())
+            check(problem_of(fmt::format("type={},{},prec={}", type, sizes, prec)),
+                  plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random);
 }
 
 // Which dimensions are taken together, and in which vectors, depends on the threads. Of f64 there are dimensions so
@@ -242,6 +246,7 @@ TEST(FftBoxes, ThreadsThatChangeTheVectorsChangeNoBit) {
   for (const char* sizes : {"64x16", "16x128x8", "1024x16", "512x8", "14x96x10", "101x6x7", "3x50", "200x2", "15x9x8",
                             "8x8x8", "16x16", "10x12x3", "36x15x2"})
     for (const char* type : {"c2c", "r2c", "c2r"}) {
+      if (!test::next_has_turn_under_sanitizers()) continue;
       expect_bits_of_any_threads<float>(fmt::format("type={},n={},prec=f32", type, sizes), random);
       expect_bits_of_any_threads<double>(fmt::format("type={},n={},prec=f64", type, sizes), random);
     }
@@ -253,6 +258,7 @@ TEST(FftBoxes, AnyNumberOfLinesMatchesTheDirectSumAndTouchesNothingElse) {
   for (int batch = 1; batch <= 35; ++batch)
     for (const char* n : {"6", "45", "15", "24"})
       for (const char* tail : {"", ",layout=2+{}/3+{}"}) {
+        if (!test::next_has_turn_under_sanitizers()) continue;
         const int length = std::stoi(n);
         const std::string layout =
             *tail == 0 ? "" : fmt::format(fmt::runtime(tail), 2 * length + batch % 3, 3 * length + 1);

@@ -11,6 +11,7 @@
 #include "runtime/backends/cpu/fft/lines.h"
 #include "runtime/backends/cpu/fft/simd.h"
 #include "tests/runtime/fft_check.h"
+#include "tests/support/turns.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -115,6 +116,7 @@ TEST(Fft, EveryLengthUpTo130MatchesTheDirectSum) {
   std::mt19937_64 random(11);
   for (int n = 1; n <= 130; ++n) {
     for (const char* prec : {"f32", "f64"}) {
+      if (!test::next_has_turn_under_sanitizers()) continue;
       Problem p = problem_of("type=c2c,n=" + std::to_string(n) + "x19,prec=" + prec);
       check(p, plan_of(FftFamily::rows), random);
       p = problem_of("type=r2c,n=" + std::to_string(n) + "x3,prec=" + prec);

@@ -18,6 +18,7 @@
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
+#include "tests/support/turns.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -61,7 +62,7 @@ TEST(ShippedPacks, HaveTheirIndices) {
 }
 
 // What a transform takes from packs is the same with their indices and without, on the devices that they are for, on
-// others like these and on one that takes nothing.
+// others like these and on one that takes nothing. Successive commits take the problems in turns.
 TEST(ShippedPacks, IndicesHideNothing) {
   const fs::path bare = fs::path(::testing::TempDir()) / "packs_without_indices";
   fs::create_directories(bare);
@@ -85,17 +86,20 @@ TEST(ShippedPacks, IndicesHideNothing) {
   many.l1_bytes = 48 << 10, many.l2_bytes = 2 << 20, many.l3_bytes = 300 << 20;
   few.name = "a third one", few.cores = 1;
   const db::Lookup indexed = db::Lookup::load({}, with), opened = db::Lookup::load({}, without);
-  int taken = 0;
+  int tried = 0, taken = 0;
   for (const DeviceTraits& traits : {few, many, *generator::known_device("h100"), *generator::known_device("h200"),
                                      *generator::known_device("a100")})
     for (const Problem& problem : problems) {
+      if (!test::next_has_turn()) continue;
+      ++tried;
       const Resolution a = resolve(problem, traits, &indexed, ""), b = resolve(problem, traits, &opened, "");
       EXPECT_EQ(generator::to_text(a.plan, problem), generator::to_text(b.plan, problem)) << a.explain << b.explain;
       EXPECT_EQ(a.source, b.source) << a.explain << b.explain;
       EXPECT_EQ(a.from, b.from);
       taken += a.source != Source::model;
     }
-  EXPECT_GT(taken, 50);
+  EXPECT_GE(tried, 50);
+  EXPECT_GT(taken, tried / 40);
   fs::remove_all(bare);
 }
 
@@ -134,10 +138,13 @@ TEST(ShippedPacks, ASizeThatWasTunedServesInOtherForms) {
   }
 }
 
+// Planners list what such a device could run, for hundreds of problems: successive commits take them in turns.
 TEST(ShippedPacks, OtherDevicesTakeThemOnlyWhereTheirArchitectureIsTheSame) {
   const db::Lookup lookup = with_pack("h200.pack");
-  int taken = 0;
+  int tried = 0, taken = 0;
   for (const auto& winner : plans_of("h200.pack")) {
+    if (!test::next_has_turn()) continue;
+    ++tried;
     const Problem problem = parse_problem(winner.verdict.problem);
     const Resolution h100 = resolve(problem, *generator::known_device("h100"), &lookup, "");
     EXPECT_NE(h100.source, Source::verdict) << h100.explain;
@@ -148,7 +155,8 @@ TEST(ShippedPacks, OtherDevicesTakeThemOnlyWhereTheirArchitectureIsTheSame) {
     const Resolution a100 = resolve(problem, *generator::known_device("a100"), &lookup, "");
     EXPECT_EQ(a100.source, Source::model) << a100.explain;
   }
-  EXPECT_GE(taken, 25);
+  EXPECT_GE(tried, 35);
+  EXPECT_GE(taken, tried / 12);
 }
 
 TEST(ShippedPacks, PlansOfTheXeonServeAProcessorLikeItWithItsThreads) {

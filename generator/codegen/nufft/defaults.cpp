@@ -155,17 +155,28 @@ Parameters plain_parameters(const Shape& shape, Spread family, double density) {
   p.lanes = lanes_for(w);
   p.order = RecordOrder::bins;
   p.bin = shape.dim == 3 ? std::array{8, 8, 8} : shape.dim == 2 ? std::array{16, 16, 1} : std::array{256, 1, 1};
-  if (family == Spread::tile_atomic) {
-    p.warps = 8;
-    if (shape.dim == 3 && !f32 && w > 10) p.bin = {4, 4, 4};
-  } else if (family == Spread::tile_owned) {
-    p.cap = 512;
-    if (shape.dim == 3) p.bin = w <= 8 ? std::array{4, 4, 4} : std::array{3, 3, 2};
-    if (shape.dim == 2 && density >= kLowDensity) p.bin = {8, 8, 1};
-  } else if (family == Spread::window) {
-    set_window(shape, density, true, p);
-  } else if (family == Spread::tf32x3) {
-    set_tf32(shape, density, p);
+  switch (family) {
+    case Spread::points:
+      break;
+    case Spread::tile_atomic:
+      p.warps = 8;
+      if (shape.dim == 3 && !f32 && w > 10) p.bin = {4, 4, 4};
+      break;
+    case Spread::tile_owned:
+      p.cap = 512;
+      if (shape.dim == 3) p.bin = w <= 8 ? std::array{4, 4, 4} : std::array{3, 3, 2};
+      if (shape.dim == 2 && density >= kLowDensity) p.bin = {8, 8, 1};
+      break;
+    case Spread::window:
+      set_window(shape, density, true, p);
+      break;
+    case Spread::tf32x3:
+      set_tf32(shape, density, p);
+      break;
+    case Spread::gm:
+    case Spread::gm_sort:
+    case Spread::sm:
+      return published_parameters(shape, family != Spread::gm);
   }
   return p;
 }
@@ -213,9 +224,8 @@ Parameters default_parameters(const Shape& shape, Spread family) { return defaul
 Parameters default_parameters(const Shape& shape, Interpolate family) { return default_parameters(shape, family, 1); }
 
 Parameters default_parameters(const Shape& shape, Spread family, double density) {
-  if (is_published(family)) return published_parameters(shape, family != Spread::gm);
   Parameters p = plain_parameters(shape, family, density);
-  fill_device(shape, density, p);
+  if (!is_published(family)) fill_device(shape, density, p);
   return p;
 }
 std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell, double share) {

@@ -161,53 +161,73 @@ std::string StageKernels::fixed_constants(bool rest) const {
                      rest ? "#define NUFFT_REST 1\n" : "");
 }
 
+KernelSource StageKernels::points_spreader(bool rest) const {
+  const Parameters& p = parameters_;
+  const PointsBlock block = spread_points_block(shape_, p);
+  const std::string more = fmt::format(
+      "#define NUFFT_LANES {}\n#define NUFFT_NUMBERS {}\n#define NUFFT_STAGE_WARP {}\n#define NUFFT_RUN {}\n"
+      "#define NUFFT_WARPS {}\n{}",
+      p.lanes, block.numbers, block.stage, p.run, block.warps, fixed_constants(rest));
+  return kernel(fmt::format("spread_points_l{}{}", p.lanes, rest ? "_rest" : ""), nufft_spread_points_text, more,
+                block);
+}
+
+KernelSource StageKernels::tile_spreader(bool atomic, bool rest) const {
+  const int w = shape_.width;
+  const Block block = spread_tile_block(shape_, parameters_, atomic ? Spread::tile_atomic : Spread::tile_owned);
+  const std::string more = fmt::format(
+      "#define NUFFT_ATOMIC {}\n#define NUFFT_THREADS {}\n#define NUFFT_STAGE {}\n#define NUFFT_CELLS {}\n{}",
+      atomic ? 1 : 0, block.threads(), block.stage, divided_up(shape_.dim == 1 ? w : w * w, 32), fixed_constants(rest));
+  return kernel(fmt::format("spread_tile_{}{}", atomic ? "atomic" : "owned", rest ? "_rest" : ""),
+                nufft_spread_tile_text, more, block);
+}
+
+KernelSource StageKernels::window_kernel(bool spreads) const {
+  const Parameters& p = parameters_;
+  return kernel(fmt::format("{}_window_{}x{}_g{}", spreads ? "spread" : "interpolate", p.bin[0],
+                            shape_.dim == 3 ? p.bin[1] : 1, p.warps),
+                spreads ? nufft_spread_window_text : nufft_interpolate_window_text, window_constants(spreads),
+                window_block(shape_, p, spreads));
+}
+
+KernelSource StageKernels::spreader(Spread family, bool rest) const {
+  switch (family) {
+    case Spread::points:
+      return points_spreader(rest);
+    case Spread::tile_atomic:
+    case Spread::tile_owned:
+      return tile_spreader(family == Spread::tile_atomic, rest);
+    case Spread::window:
+      return window_kernel(true);
+    case Spread::tf32x3:
+      return tf32_kernel(true);
+    case Spread::gm:
+    case Spread::gm_sort:
+    case Spread::sm:
+      break;  // emit_published.cpp
+  }
+  return {};
+}
+
 void StageKernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                                  Spread family, bool rest) const {
   const int w = shape_.width, dim = shape_.dim, real = real_bytes();
-  const Parameters& p = parameters_;
   const std::int64_t cells = shape_.cells();
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
-  const std::int64_t bytes = transforms * (m * (4 * real + 4 + 2 * real) + cells * 4 * real);
-  const BufferRef total = task_total(arrays, m);
-  const auto launch = [&](KernelSource source, std::uint32_t grid, std::vector<LaunchArgument> arguments) {
-    const int at = add(program, std::move(source));
-    program.launches.push_back({at,
-                                {grid, transforms_of(transforms), 1},
-                                std::move(arguments),
-                                "spread",
-                                bytes,
-                                4 * stencil * static_cast<double>(m * transforms)});
-  };
-  if (family == Spread::points) {
-    const PointsBlock block = spread_points_block(shape_, p);
-    const std::string more = fmt::format(
-        "#define NUFFT_LANES {}\n#define NUFFT_NUMBERS {}\n#define NUFFT_STAGE_WARP {}\n#define NUFFT_RUN {}\n"
-        "#define NUFFT_WARPS {}\n{}",
-        p.lanes, block.numbers, block.stage, p.run, block.warps, fixed_constants(rest));
-    launch(
-        kernel(fmt::format("spread_points_l{}{}", p.lanes, rest ? "_rest" : ""), nufft_spread_points_text, more, block),
-        blocks(m, block.threads()),
-        {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, distances(m, cells)});
-    return;
-  }
-  const std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex), work(arrays, kTasks), total,
-                                              arrays.values,          arrays.grid,          distances(m, cells)};
-  const std::uint32_t grid = blocks(bins_.most_tasks(m), 1);
-  if (family == Spread::window) {
-    launch(kernel(fmt::format("spread_window_{}x{}_g{}", p.bin[0], dim == 3 ? p.bin[1] : 1, p.warps),
-                  nufft_spread_window_text, window_constants(true), window_block(shape_, p, true)),
-           grid, arguments);
-    return;
-  }
-  if (family == Spread::tf32x3) return launch(tf32_kernel(true), grid, arguments);
-  const bool atomic = family == Spread::tile_atomic;
-  const Block block = spread_tile_block(shape_, p, family);
-  const std::string more = fmt::format(
-      "#define NUFFT_ATOMIC {}\n#define NUFFT_THREADS {}\n#define NUFFT_STAGE {}\n#define NUFFT_CELLS {}\n{}",
-      atomic ? 1 : 0, block.threads(), block.stage, divided_up(dim == 1 ? w : w * w, 32), fixed_constants(rest));
-  launch(kernel(fmt::format("spread_tile_{}{}", atomic ? "atomic" : "owned", rest ? "_rest" : ""),
-                nufft_spread_tile_text, more, block),
-         grid, arguments);
+  const bool by_task = by_subproblems(family);
+  KernelSource source = spreader(family, rest);
+  const std::uint32_t grid = by_task ? blocks(bins_.most_tasks(m), 1) : blocks(m, source.block[0]);
+  const int at = add(program, std::move(source));
+  const BufferRef records = work(arrays, kRecords), index = work(arrays, kIndex), tasks = work(arrays, kTasks);
+  std::vector<LaunchArgument> arguments{records, index, arrays.values, arrays.grid, m, distances(m, cells)};
+  if (by_task)
+    arguments = {records, index, tasks, task_total(arrays, m), arrays.values, arrays.grid, distances(m, cells)};
+  program.launches.push_back({at,
+                              {grid, transforms_of(transforms), 1},
+                              std::move(arguments),
+                              "spread",
+                              transforms * (m * (4 * real + 4 + 2 * real) + cells * 4 * real),
+                              4 * stencil * static_cast<double>(m * transforms)});
 }
 
 KernelSource StageKernels::tf32_kernel(bool spreads) const {
@@ -234,6 +254,33 @@ KernelSource StageKernels::matrix_interpolator() const {
   return kernel(fmt::format("interpolate_matrix_{}x{}", 4 * block.kx, 4 * block.ky), text, more, block);
 }
 
+KernelSource StageKernels::tiled_interpolator(bool tiled) const {
+  const Block block = interpolate_block(shape_, parameters_, tiled ? Interpolate::tiled : Interpolate::points);
+  const std::string more = fmt::format(
+      "#define NUFFT_TILED {}\n#define NUFFT_THREADS {}\n#define NUFFT_LANES {}\n#define NUFFT_STAGE_WARP {}\n",
+      tiled ? 1 : 0, block.threads(), parameters_.lanes, block.stage);
+  return kernel(fmt::format("interpolate_{}_l{}", tiled ? "tiled" : "points", parameters_.lanes),
+                nufft_interpolate_text, more, block);
+}
+
+KernelSource StageKernels::interpolator(Interpolate family) const {
+  switch (family) {
+    case Interpolate::points:
+    case Interpolate::tiled:
+      return tiled_interpolator(family == Interpolate::tiled);
+    case Interpolate::window:
+      return window_kernel(false);
+    case Interpolate::matrix:
+      return matrix_interpolator();
+    case Interpolate::tf32x3:
+      return tf32_kernel(false);
+    case Interpolate::gm:
+    case Interpolate::gm_sort:
+      break;  // emit_published.cpp
+  }
+  return {};
+}
+
 void StageKernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                                     Interpolate family) const {
   require(broken_rule(shape_, parameters_, family));
@@ -258,27 +305,12 @@ void StageKernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, 
                                      Interpolate family) const {
   const int w = shape_.width, dim = shape_.dim, real = real_bytes();
   const Parameters& p = parameters_;
-  const bool tiled = family == Interpolate::tiled, matrix = family == Interpolate::matrix;
-  const bool by_task = family != Interpolate::points;
+  const bool by_task = by_subproblems(family);
   const std::int64_t cells = shape_.cells();
-  KernelSource source;
-  if (family == Interpolate::window) {
-    source = kernel(fmt::format("interpolate_window_{}x{}_g{}", p.bin[0], dim == 3 ? p.bin[1] : 1, p.warps),
-                    nufft_interpolate_window_text, window_constants(false), window_block(shape_, p, false));
-  } else if (family == Interpolate::tf32x3) {
-    source = tf32_kernel(false);
-  } else if (matrix) {
-    source = matrix_interpolator();
-  } else {
-    const Block block = interpolate_block(shape_, p, family);
-    const std::string more = fmt::format(
-        "#define NUFFT_TILED {}\n#define NUFFT_THREADS {}\n#define NUFFT_LANES {}\n#define NUFFT_STAGE_WARP {}\n",
-        tiled ? 1 : 0, block.threads(), p.lanes, block.stage);
-    source = kernel(fmt::format("interpolate_{}_l{}", tiled ? "tiled" : "points", p.lanes), nufft_interpolate_text,
-                    more, block);
-  }
-  const std::uint32_t grid = by_task ? blocks(bins_.most_tasks(m), matrix && dim == 2 ? p.warps : 1)
-                                     : blocks(m, source.block[0] / 32 * points_of_warp(p.lanes, m * transforms));
+  KernelSource source = interpolator(family);
+  const std::uint32_t grid = by_task
+                                 ? blocks(bins_.most_tasks(m), family == Interpolate::matrix && dim == 2 ? p.warps : 1)
+                                 : blocks(m, source.block[0] / 32 * points_of_warp(p.lanes, m * transforms));
   const int at = add(program, std::move(source));
   const BufferRef total = task_total(arrays, m);
   const BufferRef records = work(arrays, kRecords), index = work(arrays, kIndex), tasks = work(arrays, kTasks);

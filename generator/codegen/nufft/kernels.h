@@ -151,7 +151,15 @@ class StageKernels {
   BufferRef task_total(const Arrays& arrays, std::int64_t m) const;
   int real_bytes() const { return shape_.real_bytes(); }
   std::string window_constants(bool spreads) const;
+  // The kernel of each family for one transform at a time, and those that it is made of. rest: what the unit of
+  // deterministic sums has left out (Parameters::twice).
+  KernelSource spreader(Spread family, bool rest) const;
+  KernelSource interpolator(Interpolate family) const;
+  KernelSource points_spreader(bool rest) const;
+  KernelSource tile_spreader(bool atomic, bool rest) const;
+  KernelSource tiled_interpolator(bool tiled) const;
   KernelSource matrix_interpolator() const;
+  KernelSource window_kernel(bool spreads) const;
   KernelSource tf32_kernel(bool spreads) const;
   std::int64_t points_of_warp(int lanes, std::int64_t points) const;
   // Deterministic spreading (emit_bounds and emit_within_bounds) of several transforms.
@@ -160,7 +168,6 @@ class StageKernels {
   KernelSource fixed_kernel(const char* name, int pass, bool rest) const;
   void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                   Spread family) const;
-  // rest: what the unit of deterministic sums has left out (Parameters::twice).
   void emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms, Spread family,
                      bool rest = false) const;
   std::string fixed_constants(bool rest) const;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <iterator>
 
 namespace fourtune::generator::nufft {
 
@@ -29,7 +31,7 @@ enum class Spread {
   // As published in the paper on cuFINUFFT: templates/nufft_published.cuh.
   gm,       // one thread per point, in the caller's order, global atomics
   gm_sort,  // the same in the order of bins
-  sm,       // one block per subproblem, padded bin in shared memory
+  sm,       // one block per subproblem, padded bin in shared memory; stays the last one
 };
 enum class Interpolate {
   points,   // reads through the caches, `lanes` lanes per point
@@ -38,17 +40,43 @@ enum class Interpolate {
   matrix,   // double-precision matrix units: templates/nufft_interpolate_matrix.cuh (2D), _planes.cuh (3D)
   tf32x3,   // 3D, f32: register windows on the matrix units: templates/nufft_interpolate_tf32.cuh
   gm,       // as published: one thread per point, in the caller's order
-  gm_sort,  // the same in the order of bins
+  gm_sort,  // the same in the order of bins; stays the last one
 };
-constexpr bool is_published(Spread family) {
-  return family == Spread::gm || family == Spread::gm_sort || family == Spread::sm;
+// What a spreader or an interpolator is like. Each family has a line, in the order of its enumeration; plan texts,
+// rules, sorts and planners ask it. What else depends on the family is a switch, whose missing case the compiler names.
+struct FamilyTraits {
+  const char* name;     // as plan texts spell it
+  bool published;       // a method of the paper on cuFINUFFT
+  bool by_subproblems;  // takes its points by subproblems; others read records with whole cells, or none
+  bool groups;          // takes several transforms of a batch at once
+  bool fixed;           // spreaders: can add in 64-bit fixed point
+};
+inline constexpr FamilyTraits kSpreads[] = {
+    // name, published, by_subproblems, groups, fixed
+    {"points", false, false, true, true},    {"tile_atomic", false, true, false, true},
+    {"tile_owned", false, true, true, true}, {"window", false, true, false, false},
+    {"tf32x3", false, true, false, false},   {"gm", true, false, false, false},
+    {"gm_sort", true, false, false, false},  {"sm", true, true, false, false},
+};
+static_assert(std::size(kSpreads) == static_cast<std::size_t>(Spread::sm) + 1, "each Spread has a line");
+inline constexpr FamilyTraits kInterpolates[] = {
+    {"points", false, false, true, false},  {"tiled", false, true, true, false},
+    {"window", false, true, false, false},  {"matrix", false, true, false, false},
+    {"tf32x3", false, true, false, false},  {"gm", true, false, false, false},
+    {"gm_sort", true, false, false, false},
+};
+static_assert(std::size(kInterpolates) == static_cast<std::size_t>(Interpolate::gm_sort) + 1,
+              "each Interpolate has a line");
+constexpr const FamilyTraits& traits_of(Spread family) { return kSpreads[static_cast<std::size_t>(family)]; }
+constexpr const FamilyTraits& traits_of(Interpolate family) { return kInterpolates[static_cast<std::size_t>(family)]; }
+template <class Family>
+constexpr bool is_published(Family family) {
+  return traits_of(family).published;
 }
-constexpr bool is_published(Interpolate family) { return family == Interpolate::gm || family == Interpolate::gm_sort; }
-// Whether the family takes its points by subproblems. The others read records with whole cells, or none.
-constexpr bool by_subproblems(Spread family) {
-  return family != Spread::points && family != Spread::gm && family != Spread::gm_sort;
+template <class Family>
+constexpr bool by_subproblems(Family family) {
+  return traits_of(family).by_subproblems;
 }
-constexpr bool by_subproblems(Interpolate family) { return family != Interpolate::points && !is_published(family); }
 
 inline constexpr int kPublishedWarps = 8;                 // of a block of the published families
 inline constexpr int kLeastCap = 32, kMostCap = 1 << 24;  // of points in a subproblem

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "generator/plan/nufft/bins.h"
 #include "generator/plan/nufft/blocks.h"
@@ -97,28 +98,93 @@ std::string published_rule(const Shape& shape, const Parameters& p, bool sorted)
   return {};
 }
 
-std::string one_spread_rule(const Shape& shape, const Parameters& p, Spread family) {
-  if (family == Spread::points) {
-    if (std::string why = whole_cells(shape, p); !why.empty()) return why;
-    if (std::string why = run_rule(shape, p); !why.empty()) return why;
-    return fits(shape, "spread=points", spread_points_block(shape, p).shared_bytes);
-  }
-  if (std::string why = narrow(shape); !why.empty()) return why;
-  if (p.order == RecordOrder::caller) return "this spreader needs sorted points";
-  if (family == Spread::window) return window_rule(shape, p, true);
-  if (family == Spread::tf32x3) return tf32_rule(shape, p);
+std::string sm_rule(const Shape& shape, const Parameters& p) {
+  if (std::string why = published_rule(shape, p, true); !why.empty()) return why;
+  const std::int64_t bytes = published_tile_bytes(shape, p);
+  if (bytes <= std::min(kPublishedShared, shape.shared_bytes)) return {};
+  return fmt::format(
+      "sm keeps a padded bin in the {} bytes of shared memory of its paper, and {} are needed: "
+      "gm_sort, or smaller bins",
+      kPublishedShared, bytes);
+}
+
+std::string spread_points_rule(const Shape& shape, const Parameters& p) {
+  if (std::string why = whole_cells(shape, p); !why.empty()) return why;
+  if (std::string why = run_rule(shape, p); !why.empty()) return why;
+  return fits(shape, "spread=points", spread_points_block(shape, p).shared_bytes);
+}
+
+std::string spread_tile_rule(const Shape& shape, const Parameters& p, Spread family) {
   if (std::string why = needs_bins(p); !why.empty()) return why;
   return fits(shape, "a padded bin", spread_tile_block(shape, p, family).shared_bytes);
 }
 
-std::string one_interpolate_rule(const Shape& shape, const Parameters& p, Interpolate family) {
-  if (std::string why = family == Interpolate::points ? whole_cells(shape, p) : narrow(shape); !why.empty()) return why;
-  if (family == Interpolate::window) return window_rule(shape, p, false);
-  if (family == Interpolate::matrix) return matrix_rule(shape, p);
-  if (family == Interpolate::tf32x3) return tf32_rule(shape, p);
-  if (family == Interpolate::tiled)
-    if (std::string why = needs_bins(p); !why.empty()) return why;
+// What spreaders that add to tiles or windows have in common.
+std::string sorted_spreader(const Shape& shape, const Parameters& p) {
+  if (std::string why = narrow(shape); !why.empty()) return why;
+  return p.order == RecordOrder::caller ? "this spreader needs sorted points" : "";
+}
+
+// One transform at a time.
+std::string one_rule(const Shape& shape, const Parameters& p, Spread family) {
+  if (by_subproblems(family) && !is_published(family))
+    if (std::string why = sorted_spreader(shape, p); !why.empty()) return why;
+  switch (family) {
+    case Spread::points:
+      return spread_points_rule(shape, p);
+    case Spread::tile_atomic:
+    case Spread::tile_owned:
+      return spread_tile_rule(shape, p, family);
+    case Spread::window:
+      return window_rule(shape, p, true);
+    case Spread::tf32x3:
+      return tf32_rule(shape, p);
+    case Spread::gm:
+    case Spread::gm_sort:
+      return published_rule(shape, p, family == Spread::gm_sort);
+    case Spread::sm:
+      return sm_rule(shape, p);
+  }
+  return {};
+}
+
+std::string interpolate_block_rule(const Shape& shape, const Parameters& p, Interpolate family) {
   return fits(shape, "a padded bin", interpolate_block(shape, p, family).shared_bytes);
+}
+
+std::string one_rule(const Shape& shape, const Parameters& p, Interpolate family) {
+  if (by_subproblems(family))
+    if (std::string why = narrow(shape); !why.empty()) return why;
+  switch (family) {
+    case Interpolate::points:
+      if (std::string why = whole_cells(shape, p); !why.empty()) return why;
+      return interpolate_block_rule(shape, p, family);
+    case Interpolate::tiled:
+      if (std::string why = needs_bins(p); !why.empty()) return why;
+      return interpolate_block_rule(shape, p, family);
+    case Interpolate::window:
+      return window_rule(shape, p, false);
+    case Interpolate::matrix:
+      return matrix_rule(shape, p);
+    case Interpolate::tf32x3:
+      return tf32_rule(shape, p);
+    case Interpolate::gm:
+    case Interpolate::gm_sort:
+      return published_rule(shape, p, family == Interpolate::gm_sort);
+  }
+  return {};
+}
+
+// The families of a table that can do something, as "points, tile_atomic or tile_owned".
+template <std::size_t N>
+std::string names(const FamilyTraits (&table)[N], bool FamilyTraits::*can, std::string_view last) {
+  std::vector<std::string_view> found;
+  for (const FamilyTraits& family : table)
+    if (family.*can) found.emplace_back(family.name);
+  std::string out(found.front());
+  for (std::size_t i = 1; i < found.size(); ++i)
+    out += fmt::format("{}{}", i + 1 < found.size() ? ", " : fmt::format(" {} ", last), found[i]);
+  return out;
 }
 
 }  // namespace
@@ -167,33 +233,25 @@ std::string broken_sort_rule(const Shape& shape, const Parameters& p, std::int64
 }
 
 std::string broken_rule(const Shape& shape, const Parameters& p, Spread family) {
-  if (is_published(family)) {
-    std::string why = published_rule(shape, p, family != Spread::gm);
-    if (!why.empty() || family != Spread::sm) return why;
-    const std::int64_t bytes = published_tile_bytes(shape, p);
-    if (bytes <= std::min(kPublishedShared, shape.shared_bytes)) return {};
-    return fmt::format(
-        "sm keeps a padded bin in the {} bytes of shared memory of its paper, and {} are needed: "
-        "gm_sort, or smaller bins",
-        kPublishedShared, bytes);
-  }
+  if (is_published(family)) return one_rule(shape, p, family);
   if (p.placement == Placement::index) return std::string(kNoRecords);
-  if (p.deterministic && (family == Spread::window || family == Spread::tf32x3 || p.run != 1 || p.group != 1))
-    return "deterministic spreading needs points, tile_atomic or tile_owned, run 1 and group 1";
-  if (p.group == 1) return one_spread_rule(shape, p, family);
-  if (family != Spread::points && family != Spread::tile_owned)
-    return "groups of transforms are for spread points and tile_owned";
-  if (std::string why = group_rule(shape, p, family == Spread::tile_owned); !why.empty()) return why;
+  if (p.deterministic && (!traits_of(family).fixed || p.run != 1 || p.group != 1))
+    return fmt::format("deterministic spreading needs {}, run 1 and group 1",
+                       names(kSpreads, &FamilyTraits::fixed, "or"));
+  if (p.group == 1) return one_rule(shape, p, family);
+  if (!traits_of(family).groups)
+    return "groups of transforms are for spread " + names(kSpreads, &FamilyTraits::groups, "and");
+  if (std::string why = group_rule(shape, p, by_subproblems(family)); !why.empty()) return why;
   return fits(shape, "a group of transforms", spread_group_block(shape, p, family, p.group).shared_bytes);
 }
 
 std::string broken_rule(const Shape& shape, const Parameters& p, Interpolate family) {
-  if (is_published(family)) return published_rule(shape, p, family != Interpolate::gm);
+  if (is_published(family)) return one_rule(shape, p, family);
   if (p.placement == Placement::index) return std::string(kNoRecords);
-  if (p.group == 1) return one_interpolate_rule(shape, p, family);
-  if (family != Interpolate::points && family != Interpolate::tiled)
-    return "groups of transforms are for interp points and tiled";
-  if (std::string why = group_rule(shape, p, family == Interpolate::tiled); !why.empty()) return why;
+  if (p.group == 1) return one_rule(shape, p, family);
+  if (!traits_of(family).groups)
+    return "groups of transforms are for interp " + names(kInterpolates, &FamilyTraits::groups, "and");
+  if (std::string why = group_rule(shape, p, by_subproblems(family)); !why.empty()) return why;
   return fits(shape, "a group of transforms", interpolate_group_block(shape, p, family, p.group).shared_bytes);
 }
 

@@ -43,20 +43,42 @@ void shrink(const Shape& shape, Parameters& p, double density) {
 
 // The interpolators that can share a spreader's sort for the adjoint, and vice versa.
 std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
-  if (is_published(spread)) return {spread == Spread::gm ? Interpolate::gm : Interpolate::gm_sort};
-  if (spread == Spread::tf32x3) return {Interpolate::tf32x3, Interpolate::window, Interpolate::points};
-  if (spread == Spread::window)
-    return shape.dim == 3 ? std::vector{Interpolate::window, Interpolate::points}
-                          : std::vector{Interpolate::points, Interpolate::window};
-  return {Interpolate::tiled, Interpolate::points};
+  using enum Interpolate;
+  switch (spread) {
+    case Spread::points:
+    case Spread::tile_atomic:
+    case Spread::tile_owned:
+      return {tiled, points};
+    case Spread::window:
+      return shape.dim == 3 ? std::vector{window, points} : std::vector{points, window};
+    case Spread::tf32x3:
+      return {tf32x3, window, points};
+    case Spread::gm:
+      return {gm};
+    case Spread::gm_sort:
+    case Spread::sm:
+      return {gm_sort};
+  }
+  return {};
 }
 std::vector<Spread> partners(Interpolate interp) {
-  if (interp == Interpolate::gm) return {Spread::gm};
-  if (interp == Interpolate::gm_sort) return {Spread::sm, Spread::gm_sort};
-  if (interp == Interpolate::window) return {Spread::window, Spread::points};
-  if (interp == Interpolate::tf32x3) return {Spread::tf32x3, Spread::window, Spread::points};
-  if (interp == Interpolate::matrix) return {Spread::tile_owned, Spread::window, Spread::points};  // 2D, 3D
-  return {Spread::tile_owned, Spread::points};
+  using enum Spread;
+  switch (interp) {
+    case Interpolate::points:
+    case Interpolate::tiled:
+      return {tile_owned, points};
+    case Interpolate::window:
+      return {window, points};
+    case Interpolate::matrix:
+      return {tile_owned, window, points};  // 2D, 3D
+    case Interpolate::tf32x3:
+      return {tf32x3, window, points};
+    case Interpolate::gm:
+      return {gm};
+    case Interpolate::gm_sort:
+      return {sm, gm_sort};
+  }
+  return {};
 }
 
 GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, double share = 1) {
