@@ -78,6 +78,20 @@ TEST(EmulatedDrawnFft, RealLinesOfHalfTheLength) {
   }
 }
 
+// Convolutions by two plans, whose DFTs are of either sign: half lines take their turns by that of the transform.
+TEST(EmulatedDrawnFft, RealLinesOfHalfTheLengthByTwoPlans) {
+  DeviceTraits tiny = emulated();
+  tiny.shared_per_block = 500;
+  for (const char* token : {"fft:type=c2r,n=262,prec=f32,batch=2,sign=1", "fft:type=c2r,n=262,prec=f32,sign=-1",
+                            "fft:type=r2c,n=262,prec=f32,batch=2,sign=-1", "fft:type=r2c,n=262,prec=f32,sign=1"}) {
+    const EmitOptions options = drawn_options_of(parse_problem(token), tiny);
+    ASSERT_TRUE(generator::fft::takes_half_lines(options)) << token;
+    const generator::GpuProgram program = generator::fft::emit_any_size(options);
+    EXPECT_EQ(program.launches.size(), options.type == FftType::c2r ? 2u : 3u) << token;
+    EXPECT_LT(program_error(program, options, false), 4 * allowed(options)) << token;
+  }
+}
+
 // One kernel of a c2r loads each value once. The opposite one is in the thread's registers where a line's first DFTs
 // are in pairs: one line and several in a block, the last of them empty, radices that are even and odd, one pair and
 // two of a thread, both signs, rows in place and with gaps.

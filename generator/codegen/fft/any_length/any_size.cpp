@@ -336,7 +336,9 @@ class ByDimension {
     EmitOptions forward = line, inverse = line;
     forward.type = inverse.type = FftType::c2c;
     forward.n[at(d)] = inverse.n[at(d)] = m;
-    forward.sign = -1, inverse.sign = 1;
+    // The spectrum of the filter, which is symmetric, is the same either way; half lines take their turns by the sign of
+    // the transform.
+    forward.sign = options_.sign, inverse.sign = -options_.sign;
     forward.in_place = inverse.in_place = false;
     forward.scale = 1;
     const Held middle{BufferRef::Where::workspace, spectrum, dense(forward.n)};
