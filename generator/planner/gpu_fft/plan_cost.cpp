@@ -59,8 +59,8 @@ Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
     first = end;
   }
   out.idle = idle / count;
-  out.rows = out.store_chunk > 0 && std::any_of(kernel.subs.begin(), kernel.subs.end(),
-                                                [](const SubFft& sub) { return sub.dim != Dim::x; });
+  out.rows = out.store_chunk > 0 &&
+             std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.dim != Dim::x; });
   const bool load = kernel.with.coalesce == Coalesce::load || kernel.with.coalesce == Coalesce::both;
   const bool store = kernel.with.coalesce == Coalesce::store || kernel.with.coalesce == Coalesce::both;
   out.exchanges += (load ? 1 : 0) + (store ? 1 : 0);
@@ -118,6 +118,7 @@ struct Traffic {
   double copy = 0, busy = 1;  // seconds each way at the speed of a copy; overlap()
   RealWork part;
   bool cached = false;  // in the L2 cache
+  bool small = false;   // an array takes little of it
 };
 double memory_seconds(const FftPlan& plan, const KernelParameters& with, const KernelGeometry& g, const Rounds& rounds,
                       const Traffic& traffic, const FftCosts& costs) {
@@ -136,20 +137,20 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
   };
   const double stored = rounds.store_chunk * complex_bytes;
   const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
-  // So does memory, where the chunks of a warp lie in rows of several dimensions.
-  const bool scattered_store = stored > 0 && stored < (rounds.rows && !traffic.cached ? 2 * sector : sector);
+  // Of larger arrays, too, where the chunks of a warp lie in rows of several dimensions (28x4096 f32 x 34 on an H100: 75
+  // us by chunks of 32 or 56 bytes, 20 expected).
+  const bool scattered_store = stored > 0 && stored < (rounds.rows && !traffic.small ? 2 * sector : sector);
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes * traffic.part.read;
   const double write_bytes = g.write_run * complex_bytes * traffic.part.write;
   const auto runs = [&](double bytes) { return run_efficiency(bytes, costs, traffic.cached); };
-  const double read = with.load == Load::plain    ? runs(run_bytes) * whole(run_bytes)
+  const double read = with.load == Load::plain   ? runs(run_bytes) * whole(run_bytes)
                       : with.load == Load::async ? std::min(async_efficiency(plan.precision), runs(run_bytes))
-                      : whole_tiles ? 1
-                                    : bulk_efficiency(run_bytes);
+                      : whole_tiles              ? 1
+                                                 : bulk_efficiency(run_bytes);
   return direction(read) * (scattered_load ? costs.scattered_loads : 1) +
-         direction(runs(write_bytes) * whole(write_bytes)) *
-             (scattered_store ? costs.scattered_stores : 1);
+         direction(runs(write_bytes) * whole(write_bytes)) * (scattered_store ? costs.scattered_stores : 1);
 }
 
 // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
@@ -192,9 +193,11 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   // A kernel that writes the array that it reads finds there what the one before it wrote.
   const bool here = !g.first_array && g.from == Target::out && with.to == Target::out;
   const bool cached = stays_in_l2(plan, device, all * static_cast<double>(batch), here);
+  const bool small = all * static_cast<double>(batch) * complex_bytes < 0.25 * static_cast<double>(device.l2_bytes);
   const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1));
   const Rounds rounds = rounds_of(kernel, g);
-  double memory = memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part, cached}, costs);
+  double memory =
+      memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part, cached, small}, costs);
 
   // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddle factors cost extra.
   double work = flops;
