@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/any_length/convolved.h"
 #include "generator/plan/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/layout.h"
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/any_length/convolved.h"
 #include "generator/planner/gpu_fft/plan_cost.h"
 #include "generator/planner/gpu_fft/planner.h"
 #include "generator/planner/gpu_fft/program.h"

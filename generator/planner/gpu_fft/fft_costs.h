@@ -20,7 +20,7 @@ struct FftCosts {
   double run_cached = 0.3;        // what short runs cost in the L2 cache, relative to that
   double straddle = 0.7;          // share of a sector that a run reads or writes in vain where it begins inside one
   double scattered_loads = 1.1;   // time of loads of single values, to others
-  double scattered_stores = 3;    // the same of stores of parts of sectors
+  double scattered_stores = 5.5;  // the same of stores of parts of sectors
   double alone = 0.15;            // memory idles while the only block of a multiprocessor computes
   double crowded = 1.2;           // time of kernels whose threads hold more than 32 values in f32
   double few_warps = 0.8;         // memory idles with few warps: share of their accesses' latency that one warp leaves

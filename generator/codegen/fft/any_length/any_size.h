@@ -1,6 +1,6 @@
 // Programs for every size without a plan from the tuner: known-good plans (plain_plan.cpp) for lengths that are
 // products of codelet sizes, also one kernel for a whole small array (whole_plan.cpp), and Bluestein's algorithm for
-// lengths with a larger prime factor (any_size.cpp).
+// lengths with a larger prime factor (convolved.h).
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,6 @@ namespace fourtune::generator::fft {
 
 // Whether n is a product of primes up to 61, so that codelets can transform it.
 bool has_codelets(std::int64_t n);
-
-// Whether emit_any_size convolves the lines along a dimension: those without codelets, and those of which a DFT does
-// not fit a thread's registers. Whether it does so along any dimension.
-bool is_convolved(const EmitOptions& options, int dimension);
-bool convolves(const EmitOptions& options);
 
 // A bound plan in natural order, with one kernel per dimension (two or three where a line is longer than a block
 // holds). Every length must pass has_codelets, else Error{invalid_plan}.
@@ -43,12 +38,6 @@ bool takes_half_lines(const EmitOptions& options);
 std::optional<FftPlan> half_line_plan(const EmitOptions& options);
 // Whether the half spectrum of an r2c that takes_half_lines is made by a kernel behind those of the lines.
 bool unfolds_apart(const EmitOptions& options);
-
-// n-point DFTs as convolutions (is_convolved),
-//   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n),
-// by special kernels (bluestein.h) or, if the length is too large for these, by two plans of length
-// convolution_length(n). This is the smallest multiple of 16 that is at least 2n - 1 and has no prime factors above 7.
-std::int64_t convolution_length(std::int64_t n);
 
 // Any lengths, complex or real. With windows or complex factors, every length must pass has_codelets. A length that
 // does not pass is at most 2^23: its convolution has at most 2^24 values. Throws Error{unsupported} where one of these

@@ -8,7 +8,6 @@
 
 #include "fourtune/status.h"
 #include "generator/codegen/at.h"
-#include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/codegen/fft/lower/roots.h"
 
 namespace fourtune::generator::fft {

@@ -1,7 +1,9 @@
-// Bluestein's algorithm: DFTs of any length as convolutions (any_size.h has the formula). If a block can hold whole
-// lines, one kernel does the convolution, else three kernels: the first digits of the forward DFT; its last digits, the
-// product with the filter, and the inverse over the same digits; the first digits of the inverse. The inverse processes
-// the digits in reverse order, so it finds its values where the forward DFT leaves them.
+// Bluestein's algorithm: n-point DFTs as convolutions,
+//   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n).
+// If a block can hold whole lines, one kernel does the convolution, else three kernels: the first digits of the forward
+// DFT; its last digits, the product with the filter, and the inverse over the same digits; the first digits of the
+// inverse. The inverse processes the digits in reverse order, so it finds its values where the forward DFT leaves them.
+// A length that is too large for these takes two plans of length convolution_length(n) (by_dimension.cpp).
 //
 // Tables and shapes are in bluestein.cpp, the kernels in bluestein_passes.cpp.
 #pragma once
@@ -16,6 +18,9 @@
 #include "generator/codegen/fft/lower/split_stride.h"
 
 namespace fourtune::generator::fft {
+
+// The smallest multiple of 16 that is at least 2n - 1 and has no prime factors above 7.
+std::int64_t convolution_length(std::int64_t n);
 
 // exp(sign pi i j^2 / n), j < n.
 std::vector<std::complex<long double>> chirps(std::int64_t n, int sign);

@@ -4,6 +4,7 @@
 
 #include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/any_length/convolved.h"
 #include "generator/codegen/fft/any_length/line_radices.h"
 #include "generator/codegen/fft/emit/pass_memory.h"
 #include "generator/codegen/fft/lower/arrange.h"
