@@ -154,7 +154,7 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
   // The plain plan's last kernel stores a reversed spectrum in short runs.
   const bool reversed = problem.order != SpectrumOrder::natural;
   // Kernels of clusters took up to 1.7 times what was expected (18432 f64 x 199 on an H200: 92 us, and 53 expected).
-  constexpr double trusted_plain = 0.95, trusted_lines = 0.85, trusted_clusters = 0.8, trusted_library = 0.8;
+  constexpr double trusted_plain = 0.95, trusted_lines = 0.85, trusted_clusters = 0.7;
   // Below the cache fewer kernels save launches.
   const bool several = passes_several_times(problem, traits);
   if (past || reversed || several) {
@@ -165,7 +165,7 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
     if (clusters) consider(listed, trusted_clusters, words);
     consider(clusters ? enumerated(problem, traits, 1) : listed, several ? trusted_plain : trusted_lines, words);
   }
-  if (choice) consider(library, trusted_library, "cuFFT, which the estimates expect to be the faster one");
+  if (choice) consider(library, past ? 0.9 : 0.85, "cuFFT, which the estimates expect to be the faster one");
   return chosen(std::move(best), reason);
 }
 

@@ -14,7 +14,7 @@ struct FftCosts {
   double copy = 0.9;              // share of the memory's peak that a copy reaches
   double cached = 1.2;            // speed of the L2 cache relative to a copy
   double launch = 1.5e-6;         // seconds between two dependent kernels of one stream
-  double wait = 4e-7;             // seconds that a block waits for its loads and stores; a tenth of that per exchange
+  double wait = 6e-7;             // seconds that a block waits for its loads and stores; a tenth of that per exchange
   double step = 2.5;              // clocks for an operation of a thread's DFTs that waits for the one before
   double run = 270;               // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
   double run_cached = 0.3;        // what short runs cost in the L2 cache, relative to that
@@ -26,7 +26,7 @@ struct FftCosts {
   double few_warps = 0.8;         // memory idles with few warps: share of their accesses' latency that one warp leaves
   double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach
   double shared = 0.75;           // share of 128 bytes per clock that exchanges reach
-  double crossing = 0.12;         // share of 64 bytes per clock that the blocks of clusters exchange
+  double crossing = 0.21;         // share of 64 bytes per clock that the blocks of clusters exchange
   double hidden = 0.95;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
   double first = 0.7;             // share of that which the only block of a multiprocessor cannot hide
   double unit = 45;               // operations of a computed twiddle factor in f64

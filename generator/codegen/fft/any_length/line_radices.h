@@ -19,7 +19,7 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision);
 // Of a real line of 10 to longest_short_real values that is no power of two: one up to 30 values, above two in the order
 // of their rounds; nothing if there are none.
 inline constexpr std::int64_t longest_short_real = 499;
-std::vector<int> radices_of_short_real_line(std::int64_t n, FftType type);
+std::vector<int> radices_of_short_real_line(std::int64_t n, FftType type, Precision precision);
 // Three radices of a line that fills a block, for which blocks of `threads_of_two` threads that hold as many values as
 // `registers_of_two` have room for are two on a multiprocessor: one computes while the other one loads. Nothing if no
 // three are so.

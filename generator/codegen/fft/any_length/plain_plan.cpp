@@ -198,9 +198,10 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
   // Several radices find their places in rows of half spectra, which are shorter, value by value; a thread that holds a
   // whole line gathers them as they lie in memory: on an H200 c2r 26 f64 x 161319 took 34.8 us by 2 and 13, 21.4 so,
   // r2c 22 f32 x 381300 22.4 by 2 and 11 and 20.0. Longer lines take two radices in small tiles: on an H100 r2c 216 f32
-  // x 38836 took 31.9 us by three radices in tiles of 2048 values, 26.7 so, c2r 432 f64 x 9709 34.1 and 26.4.
-  const std::vector<int> short_real =
-      one_along_x && options.type != FftType::c2c ? radices_of_short_real_line(n, options.type) : std::vector<int>();
+  // x 38836 took 32.0 us by three radices in tiles of 2048 values, 27.5 so, c2r 432 f64 x 9709 33.7 and 26.6.
+  const std::vector<int> short_real = one_along_x && options.type != FftType::c2c
+                                          ? radices_of_short_real_line(n, options.type, options.precision)
+                                          : std::vector<int>();
   if (!short_real.empty()) groups = {short_real};
   // A line that fills a block waits for its loads and stores unless there is another one: 9000 x 1000 takes 54.4 us
   // alone and 43.1 by two blocks of 384 threads.
@@ -244,9 +245,9 @@ struct Carried {
 };
 Carried neighbours_of(const FftPlan& plan, const LineKernels& line, const LineKernel& kernel) {
   const std::int64_t run = run_of(kernel.options), product = kernel.product;
-  // Odd lines, whose rows share no sectors, suit small tiles: on an H100 399 f32 x 42048 took 99.0 us in tiles of five
-  // lines and 96.9 in tiles of two, 575 x 29178 98.2 and 93.5 one by one; lines of even length do not care.
-  const bool odd = line.one_along_x && !kernel.two_radices && kernel.n % 2 == 1;
+  // Odd lines suit small tiles: on an H100 399 f32 x 42048 took 98.9 us in tiles of five lines and 97.1 in tiles of two,
+  // 575 x 29178 97.9 and 93.5 one by one. Lines of even length do not care; 805 takes 95.7 by twos and 110 one by one.
+  const bool odd = line.one_along_x && !kernel.two_radices && kernel.n % 2 == 1 && kernel.n <= 600;
   const std::int64_t wanted = kernel.held > 0 ? kernel.held * threads_of_short(kernel.n, kernel.options.precision)
                               : kernel.d > 0 && !kernel.tiny ? line.beside
                               : kernel.along                 ? run
