@@ -1,7 +1,9 @@
 // Plain plans are right for the problem, and the device can run them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/known_devices.h"
 #include "base/layout.h"
@@ -67,6 +69,32 @@ TEST(FftPlainPlans, ShortLinesInLargeBatchesCoalesceWhatAThreadHolds) {
     }
 }
 
+// Every thread gathers as many neighbours as the others. The smaller radix is first where threads have whole numbers of
+// its DFTs, or the length is even and the larger one twice as large.
+TEST(FftPlainPlans, ManyLinesOfTwoRadicesShareValuesEvenly) {
+  for (const auto& [n, first] : {std::pair(63, 9), {75, 5}, {78, 6}, {85, 17}, {110, 11}}) {
+    EmitOptions o = line_options(n, Precision::f32);
+    o.batch = 1 << 17;
+    const Kernel kernel = plain_plan(o).kernels.at(0);
+    ASSERT_EQ(kernel.subs.size(), 2u) << n;
+    EXPECT_EQ(kernel.subs[0].radix, first) << n;
+    EXPECT_EQ(kernel.with.coalesce, Coalesce::both) << n;
+    EXPECT_EQ(n * kernel.with.tile[1] % kernel.with.threads, 0) << n;
+    EXPECT_EQ(n * kernel.with.tile[1] / kernel.with.threads, std::max(first, n / first)) << n;
+  }
+}
+
+// Three radices that leave a thread one DFT in every round: one kernel up to 24576 values in f32.
+TEST(FftPlainPlans, LinesThatFillABlockTakeUpTo768Threads) {
+  EmitOptions o = line_options(18750, Precision::f32);
+  o.batch = 500;
+  const FftPlan plan = plain_plan(o);
+  ASSERT_EQ(plan.kernels.size(), 1u);
+  EXPECT_EQ(plan.kernels[0].with.threads, 768);
+  o.n[0] = 20000;  // 800 DFTs of 25
+  EXPECT_GT(plain_plan(o).kernels.size(), 1u);
+}
+
 // Rows of half spectra are shorter than the tile's lines: no rounds look for their neighbours, where two radices do.
 // Threads that hold lines have such rounds.
 TEST(FftPlainPlans, ShortRealLinesTakeOneRadixOrTwoInSmallTiles) {
@@ -77,9 +105,26 @@ TEST(FftPlainPlans, ShortRealLinesTakeOneRadixOrTwoInSmallTiles) {
     SCOPED_TRACE(to_text(plan));
     ASSERT_EQ(plan.kernels.size(), 1u);
     ASSERT_EQ(plan.kernels[0].subs.size(), 2u);
-    EXPECT_LE(plan.kernels[0].subs[0].radix, plan.kernels[0].subs[1].radix);
+    // A c2r begins with the larger one, as long as it is no larger than 16.
+    if (type == FftType::r2c) {
+      EXPECT_LE(plan.kernels[0].subs[0].radix, plan.kernels[0].subs[1].radix);
+    } else {
+      EXPECT_GE(plan.kernels[0].subs[0].radix, plan.kernels[0].subs[1].radix);
+    }
     EXPECT_EQ(plan.kernels[0].with.coalesce, Coalesce::none);
     EXPECT_LE(n * plan.kernels[0].with.tile[1], 640 + 4 * n);
+  }
+  // Longer ones: tiles of some 800 values; spectra are completed by the smaller radix where the larger is above 16.
+  for (const auto& [n, type, first, lines] : {std::tuple(216, FftType::r2c, 18, 4),
+                                              {84, FftType::c2r, 12, 8},
+                                              {432, FftType::c2r, 18, 4},
+                                              {364, FftType::r2c, 26, 4}}) {
+    EmitOptions o = line_options(n, Precision::f64);
+    o.type = type;
+    const Kernel kernel = plain_plan(o).kernels.at(0);
+    ASSERT_EQ(kernel.subs.size(), 2u) << n;
+    EXPECT_EQ(kernel.subs[0].radix, first) << n;
+    EXPECT_EQ(kernel.with.tile[1], lines) << n;
   }
   for (const Precision precision : {Precision::f32, Precision::f64})
     for (const auto& [n, type] :

@@ -1,9 +1,10 @@
 // Fits the coefficients of the GPU FFT cost model (generator/planner/gpu_fft/fft_costs.h) to measured plans.
 //
 //   fit_fft_costs DEVICE [COEFFICIENT ...] < measured.tsv
-//   fit_fft_costs DEVICE print < measured.tsv
+//   fit_fft_costs DEVICE print [COEFFICIENT=VALUE ...] < measured.tsv
 //
-// DEVICE: a name of base/known_devices.h. Coefficients: those to fit, by name (default: all). A line is a problem's
+// DEVICE: a name of base/known_devices.h. Coefficients: those to fit, by name (default: all); with a value, where the
+// estimates begin. A line is a problem's
 // token, a plan's text and its seconds, separated by tabs; of a tuning database:
 //   sqlite3 -separator "$(printf '\t')" tuning.db "SELECT token, text, min(value) / 1e9 FROM run JOIN plan ON
 //     plan.id = run.plan JOIN problem ON problem.id = run.problem, json_each(samples_ns) WHERE status = 'ok' GROUP BY
@@ -19,7 +20,6 @@
 #include <functional>
 #include <iostream>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,7 +115,7 @@ void judge(const char* name, const Group& group, const DeviceTraits& device, con
       std::exp(logs / static_cast<double>(group.size())), worst);
 }
 
-std::vector<fft::CostField> named(std::span<char* const> names) {
+std::vector<fft::CostField> named(const std::vector<std::string>& names) {
   std::vector<fft::CostField> out(fft::cost_fields.begin(), fft::cost_fields.end());
   if (names.empty()) return out;
   for (const std::string_view name : names)
@@ -127,24 +127,35 @@ std::vector<fft::CostField> named(std::span<char* const> names) {
   return out;
 }
 
-void print(const std::map<std::string, Measurements>& all, const DeviceTraits& device) {
-  const fft::FftCosts costs = fft::fft_costs(device);
+void print(const std::map<std::string, Measurements>& all, const DeviceTraits& device, const fft::FftCosts& costs) {
   for (const auto& [token, of] : all)
     for (const Measured& one : of.plans)
       std::cout << fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", token, to_text(one.plan, of.problem), one.seconds,
                                estimate(of, one, device, costs));
 }
 
-int run(const std::string& name, std::span<char* const> names) {
+// Takes the words COEFFICIENT=VALUE off.
+fft::FftCosts begun(fft::FftCosts costs, std::vector<std::string>& words) {
+  std::erase_if(words, [&](const std::string& word) {
+    const std::size_t equals = word.find('=');
+    if (equals == word.npos) return false;
+    costs.*named({word.substr(0, equals)}).front().value = std::stod(word.substr(equals + 1));
+    return true;
+  });
+  return costs;
+}
+
+int run(const std::string& name, std::vector<std::string> words) {
   const std::optional<DeviceTraits> device = known_device(name);
   if (!device) throw Error(Status::invalid_option, fmt::format("'{}' is no device that is known by name", name));
+  const fft::FftCosts before = begun(fft::fft_costs(*device), words);
   const auto all = read(std::cin);
-  if (names.size() == 1 && std::string_view(names[0]) == "print") return print(all, *device), 0;
+  if (words == std::vector<std::string>{"print"}) return print(all, *device, before), 0;
   Group fit, rest;
   std::size_t number = 0;
   for (const auto& [token, of] : all) (number++ % 2 ? rest : fit).push_back(&of);
   if (rest.empty()) throw Error(Status::io, "at least two problems are needed");
-  const fft::FftCosts before = fft::fft_costs(*device), costs = fitted(fit, *device, named(names), before);
+  const fft::FftCosts costs = fitted(fit, *device, named(words), before);
   judge("before, fitted half", fit, *device, before), judge("before, other half", rest, *device, before);
   judge("after, fitted half", fit, *device, costs), judge("after, other half", rest, *device, costs);
   for (const fft::CostField& field : fft::cost_fields)
@@ -161,7 +172,7 @@ int main(int count, char** words) {
     if (count < 2)
       throw fourtune::Error(fourtune::Status::invalid_option,
                             "usage: fit_fft_costs DEVICE [COEFFICIENT ...] < measured.tsv");
-    return fourtune::generator::run(words[1], std::span(words, static_cast<std::size_t>(count)).subspan(2));
+    return fourtune::generator::run(words[1], {words + 2, words + count});
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << "\n";
     return 1;

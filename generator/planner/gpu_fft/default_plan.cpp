@@ -77,14 +77,13 @@ std::optional<Plan> crowded(const Problem& problem, const DeviceTraits& traits) 
   return plan;
 }
 
-// The least estimate of a short enumeration among what has a program; nothing for arrays that need more than the
-// notation says.
-std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& traits) {
+// The least estimate of a short enumeration, with clusters of up to `blocks`, among what has a program; nothing for
+// arrays that need more than the notation says.
+std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& traits, int blocks) {
   const bool moved = problem.fft_type != FftType::c2c && problem.n[0] == 1;
   if (moved || !library_takes(problem) || !has_codelets(problem)) return {};
-  // Clusters of two blocks took 1.1 to 1.3 times their estimates on an H100, of four and eight up to 3.3 times.
   DeviceTraits steady = traits;
-  steady.cluster_blocks = std::min(steady.cluster_blocks, 2);
+  steady.cluster_blocks = std::min(steady.cluster_blocks, blocks);
   fft::EmitOptions options = notation_options(problem);
   options.device = traits;
   std::optional<Plan> best;
@@ -155,12 +154,16 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
   // The plain plan's last kernel stores a reversed spectrum in short runs.
   const bool reversed = problem.order != SpectrumOrder::natural;
   // Kernels of clusters took up to 1.7 times what was expected (18432 f64 x 199 on an H200: 92 us, and 53 expected).
-  constexpr double trusted_plain = 0.85, trusted_clusters = 0.7;
+  constexpr double trusted_plain = 0.95, trusted_lines = 0.85, trusted_clusters = 0.7;
   // Below the cache fewer kernels save launches.
-  if (past || reversed || passes_several_times(problem, traits)) {
-    const std::optional<Plan> listed = enumerated(problem, traits);
-    consider(listed, listed && has_clusters(*listed) ? trusted_clusters : trusted_plain,
-             "the estimates' best of a short list of plans");
+  const bool several = passes_several_times(problem, traits);
+  if (past || reversed || several) {
+    constexpr const char* words = "the estimates' best of a short list of plans";
+    // Clusters of two blocks took 1.1 to 1.3 times their estimates on an H100, of four and eight up to 3.3 times.
+    const std::optional<Plan> listed = enumerated(problem, traits, 2);
+    const bool clusters = listed && has_clusters(*listed);
+    if (clusters) consider(listed, trusted_clusters, words);
+    consider(clusters ? enumerated(problem, traits, 1) : listed, several ? trusted_plain : trusted_lines, words);
   }
   if (choice) consider(library, past ? 0.9 : 0.85, "cuFFT, which the estimates expect to be the faster one");
   return chosen(std::move(best), reason);

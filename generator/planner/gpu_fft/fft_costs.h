@@ -12,20 +12,24 @@ namespace fourtune::generator::fft {
 
 struct FftCosts {
   double copy = 0.9;              // share of the memory's peak that a copy reaches
-  double cached = 1.1;            // speed of the L2 cache relative to a copy
+  double cached = 1.2;            // speed of the L2 cache relative to a copy
   double launch = 1.5e-6;         // seconds between two dependent kernels of one stream
   double wait = 6e-7;             // seconds that a block waits for its loads and stores; a tenth of that per exchange
   double step = 2.5;              // clocks for an operation of a thread's DFTs that waits for the one before
   double run = 270;               // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
+  double run_cached = 0.3;        // what short runs cost in the L2 cache, relative to that
   double straddle = 0.7;          // share of a sector that a run reads or writes in vain where it begins inside one
-  double scattered = 1.9;         // time of loads of single values and of stores of parts of sectors, to others
-  double alone = 0.2;             // memory idles while the only block of a multiprocessor computes
-  double crowded = 1.3;           // time of kernels whose threads hold more than 32 values in f32
-  double few_warps = 1;           // memory idles with few warps: share of their accesses' latency that one warp leaves
+  double scattered_loads = 1.1;   // time of loads of single values, to others
+  double scattered_stores = 5.5;  // the same of stores of parts of sectors
+  double alone = 0.15;            // memory idles while the only block of a multiprocessor computes
+  double crowded = 1.2;           // time of kernels whose threads hold more than 32 values in f32
+  double few_warps = 0.8;         // memory idles with few warps: share of their accesses' latency that one warp leaves
   double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach
   double shared = 0.75;           // share of 128 bytes per clock that exchanges reach
   double crossing = 0.21;         // share of 64 bytes per clock that the blocks of clusters exchange
   double hidden = 0.95;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
+  double first = 0.7;             // share of that which the only block of a multiprocessor cannot hide
+  double unit = 45;               // operations of a computed twiddle factor in f64
   double real = 0.55;             // time of a real transform's passes relative to the complex one's
   double convolution_trip = 0.8;  // share of copy bandwidth of our convolutions
   double convolution_long = 9;    // trips through memory of those by two plans
@@ -48,14 +52,16 @@ struct CostField {
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 31> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 35> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
                                                         {"launch", &FftCosts::launch},
                                                         {"wait", &FftCosts::wait},
                                                         {"step", &FftCosts::step},
                                                         {"run", &FftCosts::run},
+                                                        {"run_cached", &FftCosts::run_cached},
                                                         {"straddle", &FftCosts::straddle},
-                                                        {"scattered", &FftCosts::scattered},
+                                                        {"scattered_loads", &FftCosts::scattered_loads},
+                                                        {"scattered_stores", &FftCosts::scattered_stores},
                                                         {"alone", &FftCosts::alone},
                                                         {"crowded", &FftCosts::crowded},
                                                         {"few_warps", &FftCosts::few_warps},
@@ -63,6 +69,8 @@ inline constexpr std::array<CostField, 31> cost_fields{{{"copy", &FftCosts::copy
                                                         {"shared", &FftCosts::shared},
                                                         {"crossing", &FftCosts::crossing},
                                                         {"hidden", &FftCosts::hidden},
+                                                        {"first", &FftCosts::first},
+                                                        {"unit", &FftCosts::unit},
                                                         {"real", &FftCosts::real},
                                                         {"convolution_trip", &FftCosts::convolution_trip},
                                                         {"convolution_long", &FftCosts::convolution_long},

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "generator/plan/fft/stored_twiddles.h"
+
 namespace fourtune::generator::fft {
 namespace {
 
@@ -27,6 +29,8 @@ double overlap(const KernelParameters& with, int resident, const FftCosts& costs
 struct Rounds {
   int exchanges = 0;
   double load_chunk = 0, store_chunk = 0;
+  bool rows = false;  // x is in the last round of a kernel that transforms other dimensions too
+  double idle = 1;    // slots of threads for DFTs over the DFTs that there are, by the mean of rounds
 };
 Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
   const DimGeometry& x = g.dims[0];
@@ -40,15 +44,23 @@ Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
   Rounds out;
   // Radices share a round only where every thread holds as many values as the others (lower/arrange.cpp).
   const bool even = g.block_elements % kernel.with.threads == 0;
+  double idle = 0, count = 0;
   for (std::size_t first = 0; first < kernel.subs.size();) {
     const std::size_t end = first + round_size(kernel.subs, first, even ? g.elements_per_thread : 1);
     if (first > 0) ++out.exchanges;
+    std::int64_t radices = 1;
+    for (std::size_t sub = first; sub < end; ++sub) radices *= kernel.subs[sub].radix;
+    const auto share = static_cast<double>(g.block_elements) / static_cast<double>(radices * kernel.with.threads);
+    idle += std::ceil(share - 1e-9) / share, ++count;
     for (std::size_t sub = first; sub < end; ++sub) {
       if (first == 0) least(out.load_chunk, sub, false);
       if (end == kernel.subs.size()) least(out.store_chunk, sub, true);
     }
     first = end;
   }
+  out.idle = idle / count;
+  out.rows = out.store_chunk > 0 &&
+             std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.dim != Dim::x; });
   const bool load = kernel.with.coalesce == Coalesce::load || kernel.with.coalesce == Coalesce::both;
   const bool store = kernel.with.coalesce == Coalesce::store || kernel.with.coalesce == Coalesce::both;
   out.exchanges += (load ? 1 : 0) + (store ? 1 : 0);
@@ -71,8 +83,8 @@ double copy_bandwidth(const DeviceTraits& device) { return fft_costs(device).cop
 
 // Measured on strided passes on an H200: 0.18 for runs of 16 bytes, 0.65 for 64 bytes, 0.86 for 128 bytes, 0.94 for 256
 // bytes.
-double run_efficiency(double run_bytes, const FftCosts& costs) {
-  return 1 / (1 + costs.run / std::pow(run_bytes, 1.5));
+double run_efficiency(double run_bytes, const FftCosts& costs, bool cached) {
+  return 1 / (1 + costs.run * (cached ? costs.run_cached : 1) / std::pow(run_bytes, 1.5));
 }
 
 // Bulk copies of short rows are slow: 0.25 for 128 bytes and 0.44 for 256 bytes on an H200.
@@ -105,6 +117,8 @@ namespace {
 struct Traffic {
   double copy = 0, busy = 1;  // seconds each way at the speed of a copy; overlap()
   RealWork part;
+  bool cached = false;  // in the L2 cache
+  bool small = false;   // an array takes little of it
 };
 double memory_seconds(const FftPlan& plan, const KernelParameters& with, const KernelGeometry& g, const Rounds& rounds,
                       const Traffic& traffic, const FftCosts& costs) {
@@ -123,18 +137,20 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
   };
   const double stored = rounds.store_chunk * complex_bytes;
   const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
-  const bool scattered_store = stored > 0 && stored < sector;
+  // Of larger arrays, too, where the chunks of a warp lie in rows of several dimensions (28x4096 f32 x 34 on an H100: 75
+  // us by chunks of 32 or 56 bytes, 20 expected).
+  const bool scattered_store = stored > 0 && stored < (rounds.rows && !traffic.small ? 2 * sector : sector);
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes * traffic.part.read;
   const double write_bytes = g.write_run * complex_bytes * traffic.part.write;
-  const double read = with.load == Load::plain ? run_efficiency(run_bytes, costs) * whole(run_bytes)
-                      : with.load == Load::async
-                          ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes, costs))
-                      : whole_tiles ? 1
-                                    : bulk_efficiency(run_bytes);
-  return direction(read) * (scattered_load ? costs.scattered : 1) +
-         direction(run_efficiency(write_bytes, costs) * whole(write_bytes)) * (scattered_store ? costs.scattered : 1);
+  const auto runs = [&](double bytes) { return run_efficiency(bytes, costs, traffic.cached); };
+  const double read = with.load == Load::plain   ? runs(run_bytes) * whole(run_bytes)
+                      : with.load == Load::async ? std::min(async_efficiency(plan.precision), runs(run_bytes))
+                      : whole_tiles              ? 1
+                                                 : bulk_efficiency(run_bytes);
+  return direction(read) * (scattered_load ? costs.scattered_loads : 1) +
+         direction(runs(write_bytes) * whole(write_bytes)) * (scattered_store ? costs.scattered_stores : 1);
 }
 
 // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
@@ -177,16 +193,20 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   // A kernel that writes the array that it reads finds there what the one before it wrote.
   const bool here = !g.first_array && g.from == Target::out && with.to == Target::out;
   const bool cached = stays_in_l2(plan, device, all * static_cast<double>(batch), here);
+  const bool small = all * static_cast<double>(batch) * complex_bytes < 0.25 * static_cast<double>(device.l2_bytes);
   const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1));
   const Rounds rounds = rounds_of(kernel, g);
-  double memory = memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part}, costs);
+  double memory =
+      memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part, cached, small}, costs);
 
   // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddle factors cost extra.
   double work = flops;
   for (const SubFft& sub : kernel.subs) {
-    const double each = with.twiddle == TwiddleForm::fast ? 8 : plan.precision == Precision::f32 ? 24 : 60;
-    if (sub.twiddle && with.twiddle != TwiddleForm::table) work += each * all * (1 - 1.0 / sub.radix);
-    if (sub.twiddle && with.twiddle == TwiddleForm::table) work += 6 * all;
+    if (!sub.twiddle) continue;
+    // The first factor of a DFT, and its powers by multiplication.
+    const double each = with.twiddle == TwiddleForm::fast ? 0.15 : plan.precision == Precision::f32 ? 0.4 : 1;
+    const bool stored = with.twiddle == TwiddleForm::table && sub.n <= most_stored_twiddles;
+    work += 6 * all + (stored ? 0 : costs.unit * each * all / sub.radix);
   }
   const double arithmetic = work * transforms / (costs.arithmetic * peak_flops(device, plan.precision));
   const double exchange = exchange_seconds(with, rounds, values * complex_bytes, device, costs);
@@ -203,10 +223,9 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const double waves = std::ceil(blocks / slots);
   const double each = std::ceil(blocks / device.multiprocessors) * device.multiprocessors;
   const double fill = waves > 1 ? std::min(1.0, blocks / (waves * slots) + (waves - 1) * 0.05) : blocks / each;
-  // Idle threads: the last round of DFTs, and partial tiles.
-  const double held = static_cast<double>(g.elements_per_thread) * with.threads / static_cast<double>(g.block_elements);
+  // Idle threads, and partial tiles.
   const double covered = static_cast<double>(g.tiles) * static_cast<double>(g.tile_elements / g.batch_carried) / all;
-  const double compute = (arithmetic + exchange) * std::max(1.0, held) * std::max(1.0, covered) / fill;
+  const double compute = (arithmetic + exchange) * rounds.idle * std::max(1.0, covered) / fill;
   if (waves > 1) memory /= std::min(1.0, fill * 1.5);
   // Two blocks on some multiprocessors and one on others: these wait for those.
   if (waves == 1 && resident == 2 && blocks > device.multiprocessors) memory /= fill;
@@ -218,7 +237,11 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const bool spills = plan.precision == Precision::f64 && crowded > 1;
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) +
                                 costs.step * steps * (spills ? crowded : 1) / device.clock_hz);
-  const double rate = (std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute)) * crowded + crossing;
+  // Memory and arithmetic hide behind each other across blocks: the first one of a multiprocessor has nothing to compute
+  // while it loads, and the last one nothing to load.
+  const double turns = std::max(1.0, blocks / device.multiprocessors);
+  const double hidden = costs.hidden * (1 - costs.first / turns);
+  const double rate = (std::max(memory, compute) + (1 - hidden) * std::min(memory, compute)) * crowded + crossing;
   return std::max(rate, chain) + costs.launch;
 }
 

@@ -23,7 +23,7 @@ double peak_flops(const DeviceTraits& device, Precision precision);
 // Copy bandwidth: what a copy reaches of the bandwidth in the data sheet.
 double copy_bandwidth(const DeviceTraits& device);
 // Share of copy bandwidth that scattered contiguous runs of this many bytes reach.
-double run_efficiency(double run_bytes, const FftCosts& costs = {});
+double run_efficiency(double run_bytes, const FftCosts& costs = {}, bool cached = false);
 // The same for bulk copies whose rows have this many bytes.
 double bulk_efficiency(double row_bytes);
 

@@ -303,7 +303,9 @@ class ByDimension {
     EmitOptions forward = line, inverse = line;
     forward.type = inverse.type = FftType::c2c;
     forward.n[at(d)] = inverse.n[at(d)] = m;
-    forward.sign = -1, inverse.sign = 1;
+    // The spectrum of the filter, which is symmetric, is the same either way; half lines take their turns by the sign of
+    // the transform.
+    forward.sign = options_.sign, inverse.sign = -options_.sign;
     forward.in_place = inverse.in_place = false;
     forward.scale = 1;
     const Held middle{BufferRef::Where::workspace, spectrum, dense(forward.n)};
@@ -322,9 +324,7 @@ class ByDimension {
     real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
     if (real_.type == FftType::r2c) load_pairs(there.passes.front().spec.load, line.input->stride[0] / 2);
     if (real_.type == FftType::c2r) {
-      Port& halves = there.passes.front().spec.load;
-      load_folded(halves, n);
-      halves.sign = line.sign;  // the convolution's transforms have signs of their own
+      load_folded(there.passes.front().spec.load, n);
       store_pairs(back.passes.back().spec.store, line.output->stride[0] / 2);
     }
     append(std::move(there), from, middle);

@@ -16,9 +16,10 @@ std::int64_t most_held(Precision precision);
 // where there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes
 // has_codelets.
 std::vector<int> radices_of_line(std::int64_t n, Precision precision);
-// Of a real line of 10 to 64 values that is no power of two: one up to 30 values, above two, the smaller one first;
-// nothing if there are none.
-std::vector<int> radices_of_short_real_line(std::int64_t n);
+// Of a real line of 10 to longest_short_real values that is no power of two: one up to 30 values, above two in the order
+// of their rounds; nothing if there are none.
+inline constexpr std::int64_t longest_short_real = 499;
+std::vector<int> radices_of_short_real_line(std::int64_t n, FftType type, Precision precision);
 // Three radices of a line that fills a block, for which blocks of `threads_of_two` threads that hold as many values as
 // `registers_of_two` have room for are two on a multiprocessor: one computes while the other one loads. Nothing if no
 // three are so.
@@ -37,11 +38,13 @@ std::vector<std::vector<int>> two_kernels_of(std::int64_t n, std::int64_t most);
 int threads_for(std::int64_t values, const std::vector<int>& radices);
 // For a line that fills a block, such that no thread holds more than most_held; nothing where these radices leave a
 // round of which that many threads do not hold two DFTs and more would not have the registers.
+inline constexpr int threads_of_longest = 768;
 std::optional<int> threads_of_long_line(std::int64_t n, const std::vector<int>& radices, Precision precision);
 // A tile of lines of two radices in which every thread has one DFT of the larger one, so that all have as many values
 // to gather; nothing if that takes too many lines.
 struct EvenTile {
   int lines = 1, threads = 32;
+  bool small_first = true;
 };
 std::optional<EvenTile> even_tile(int large, int small);
 // For lines that a thread holds: how many, and threads of a block.

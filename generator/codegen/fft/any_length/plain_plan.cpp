@@ -20,12 +20,12 @@ std::vector<int> radices_of_two_blocks(const EmitOptions& options) {
   return room && options.n[0] > 8192 ? radices_for_two_blocks(options.n[0], options.precision) : std::vector<int>();
 }
 
-// The same along x: what 512 threads hold, if a block's shared memory holds the real or imaginary parts of a line with
+// The same along x: what threads hold, if a block's shared memory holds the real or imaginary parts of a line with
 // some padding. Lines of more than 8192 fill a block, so there must be enough of them to keep the device busy.
 std::int64_t most_line(const EmitOptions& options) {
   std::int64_t lines = options.batch;
   for (std::size_t d = 1; d < options.n.size(); ++d) lines *= options.n[d];
-  const std::int64_t held = 512 * most_held(options.precision), n = options.n[0];
+  const std::int64_t held = threads_of_longest * most_held(options.precision), n = options.n[0];
   // Radices of which a round would leave a thread two DFTs where registers have room for one do not fill a block
   // either.
   bool fills = 2 * lines >= options.device.multiprocessors;
@@ -158,11 +158,9 @@ std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t prod
 }
 bool is_even(std::int64_t tile) { return tile % 2 == 0; }
 
-// Lines of a tile of short real ones: some 640 values, or 384 of a c2r, in eights, so that tiles begin where sectors
-// do.
-std::int64_t lines_of_short_real(std::int64_t n, FftType type) {
-  return type == FftType::c2r ? std::max<std::int64_t>(8, 384 / n / 8 * 8)
-                              : std::max<std::int64_t>(8, (640 / n + 4) / 8 * 8);
+// Lines of a tile of short real ones, so that tiles begin where sectors do: some 640 values in eights, or 800 in fours.
+std::int64_t lines_of_short_real(std::int64_t n) {
+  return n <= 64 ? std::max<std::int64_t>(8, (640 / n + 4) / 8 * 8) : std::max<std::int64_t>(4, (800 / n + 2) / 4 * 4);
 }
 
 // Neighbours that fill cache lines.
@@ -199,10 +197,11 @@ LineKernels kernels_of_line(const FftPlan& plan, const EmitOptions& options, int
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
   // Several radices find their places in rows of half spectra, which are shorter, value by value; a thread that holds a
   // whole line gathers them as they lie in memory: on an H200 c2r 26 f64 x 161319 took 34.8 us by 2 and 13, 21.4 so,
-  // r2c 22 f32 x 381300 22.4 by 2 and 11 and 20.0. Longer lines take the smaller radix first: r2c 22 f64 x 190650 31 us
-  // by 11 and 2, 20 by 2 and 11.
-  const std::vector<int> short_real =
-      one_along_x && options.type != FftType::c2c ? radices_of_short_real_line(n) : std::vector<int>();
+  // r2c 22 f32 x 381300 22.4 by 2 and 11 and 20.0. Longer lines take two radices in small tiles: on an H100 r2c 216 f32
+  // x 38836 took 32.0 us by three radices in tiles of 2048 values, 27.5 so, c2r 432 f64 x 9709 33.7 and 26.6.
+  const std::vector<int> short_real = one_along_x && options.type != FftType::c2c
+                                          ? radices_of_short_real_line(n, options.type, options.precision)
+                                          : std::vector<int>();
   if (!short_real.empty()) groups = {short_real};
   // A line that fills a block waits for its loads and stores unless there is another one: 9000 x 1000 takes 54.4 us
   // alone and 43.1 by two blocks of 384 threads.
@@ -246,10 +245,14 @@ struct Carried {
 };
 Carried neighbours_of(const FftPlan& plan, const LineKernels& line, const LineKernel& kernel) {
   const std::int64_t run = run_of(kernel.options), product = kernel.product;
+  // Odd lines suit small tiles: on an H100 399 f32 x 42048 took 98.9 us in tiles of five lines and 97.1 in tiles of two,
+  // 575 x 29178 97.9 and 93.5 one by one. Lines of even length do not care; 805 takes 95.7 by twos and 110 one by one.
+  const bool odd = line.one_along_x && !kernel.two_radices && kernel.n % 2 == 1 && kernel.n <= 600;
   const std::int64_t wanted = kernel.held > 0 ? kernel.held * threads_of_short(kernel.n, kernel.options.precision)
                               : kernel.d > 0 && !kernel.tiny ? line.beside
                               : kernel.along                 ? run
-                              : line.short_real              ? lines_of_short_real(product, kernel.options.type)
+                              : line.short_real              ? lines_of_short_real(product)
+                              : odd                          ? std::max<std::int64_t>(1, 1024 / product)
                               : kernel.small_tiles           ? std::max<std::int64_t>(4, 1024 / product / 4 * 4)
                                                              : std::max<std::int64_t>(1, 2048 / product);
   const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, line.most_values / product));
@@ -342,13 +345,13 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     set_threads(w, line, one, values);
     set_exchange(w, line, one, values);
     // Threads that gather unlike numbers of neighbours: 78 f32 x 215093 took 93.9 us on an H200 in tiles of 12 lines by
-    // 96 threads, 67.0 in tiles of 16; 66 and 102 values 66.3 and 68.8. With the larger radix first 78 took 71.0, 102
-    // 76.2.
-    if (one.small_tiles && w.coalesce != Coalesce::none && values % w.threads != 0)
+    // 96 threads, 67.0 in tiles of 16; 66 and 102 values 66.3 and 68.8. Where they gather, they do so at both ends: 232
+    // f32 x 72316 on an H100 95.9 us at one and 92.8 at both.
+    if (one.small_tiles && w.coalesce != Coalesce::none && (values % w.threads != 0 || w.coalesce != Coalesce::both))
       if (const auto even = even_tile(group.front(), group.back())) {
-        w.tile[one.carrier()] = even->lines, w.threads = even->threads;
-        const int small = group.back(), large = group.front();
-        kernel.subs = {{Dim::x, n / small, small, n / small, n, true}, {Dim::x, n / large, large, 1, large, false}};
+        w.tile[one.carrier()] = even->lines, w.threads = even->threads, w.coalesce = Coalesce::both;
+        const int last = even->small_first ? group.front() : group.back(), first = static_cast<int>(n / last);
+        kernel.subs = {{Dim::x, last, first, last, n, true}, {Dim::x, first, last, 1, last, false}};
       }
     w.store = plan.order == DigitOrder::primes ? Store::place : Store::sorted;
     w.to = Target::out;

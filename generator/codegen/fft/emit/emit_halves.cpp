@@ -35,10 +35,8 @@ std::string PassWriter::store_pair_text(const std::string& place, const Round& r
 
 // ---- the turns +-i w
 
-int PassWriter::real_sign(const Port& port) const { return port.sign ? port.sign : pass_.sign; }
-
 std::string PassWriter::half_turn_text(const Port& port, const std::string& position) const {
-  return fmt::format("ft_half_turn(ft_unit({}, {}, {}, real(0)), {})", real_sign(port), position, 2 * port.mirror.n,
+  return fmt::format("ft_half_turn(ft_unit({}, {}, {}, real(0)), {})", pass_.sign, position, 2 * port.mirror.n,
                      port.values == Values::folded ? 1 : -1);
 }
 
@@ -47,7 +45,7 @@ std::string PassWriter::half_turn_text(const Port& port, std::int64_t steps) con
   const std::int64_t period = 2 * port.mirror.n;
   if (steps == 0) return "u";
   const long double angle =
-      real_sign(port) * 2 * std::numbers::pi_v<long double> * static_cast<long double>(steps % period) / period;
+      pass_.sign * 2 * std::numbers::pi_v<long double> * static_cast<long double>(steps % period) / period;
   return fmt::format("ft_times(u, ft_make(real({}), real({})))",
                      literal(static_cast<double>(std::cos(angle)), Precision::f64),
                      literal(static_cast<double>(std::sin(angle)), Precision::f64));

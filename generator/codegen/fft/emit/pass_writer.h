@@ -106,7 +106,6 @@ class PassWriter {
   bool pairs_at_once(const Port& port, const Round& round) const;
   std::string load_pair_text(const std::string& place, const Round& round, std::int64_t i) const;
   std::string store_pair_text(const std::string& place, const Round& round, std::int64_t i) const;
-  int real_sign(const Port& port) const;
   std::string half_turn_text(const Port& port, const std::string& position) const;
   std::string half_turn_text(const Port& port, std::int64_t steps) const;
   std::string load_halves_text(const Access& access, const Round& round, std::int64_t e, std::int64_t i) const;

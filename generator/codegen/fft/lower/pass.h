@@ -105,7 +105,6 @@ struct Port {
   Values values = Values::complex;
   std::int64_t pair = 1;  // pairs
   Pruning mirror;         // hermitian, folded, unfolded: the halved dimension (kind unused)
-  int sign = 0;           // folded, unfolded: the sign of the real transform; 0: that of the pass
   std::optional<RankArrays> ranks;
   std::vector<Pruning> turned;  // hermitian: the other dimensions that are still to be transformed (kind, kept unused)
 };

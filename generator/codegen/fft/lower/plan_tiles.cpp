@@ -3,14 +3,9 @@
 #include "base/layout.h"
 #include "generator/codegen/fft/lower/pass_planner.h"
 #include "generator/codegen/fft/lower/tables.h"
+#include "generator/plan/fft/stored_twiddles.h"
 
 namespace fourtune::generator::fft {
-
-namespace {
-
-constexpr std::int64_t most_table = 65536;  // entries per twiddle table
-
-}  // namespace
 
 std::vector<CarriedDigits> PassPlanner::passive_runs(const Line& axis, int k, const Weights& before,
                                                      const Weights& after) const {
@@ -155,9 +150,9 @@ Dft PassPlanner::transform(PlannedPass& out, const std::vector<AxisPart>& parts,
   t.period = i + 1 == axis.digits.size() ? 1 : axis.digits[i].in * axis.digits[i].radix;
   for (const AxisPart& part : parts)
     if (part.digit > i) t.index.push_back({part.atom, part.in});
-  if (t.period > 1 && t.period <= most_table && out.spec.twiddles == Twiddles::powers)
+  if (t.period > 1 && t.period <= most_stored_twiddles && out.spec.twiddles == Twiddles::powers)
     t.table = table_for(out, t.period);
-  if (t.period > most_table && out.spec.twiddles == Twiddles::powers) t.table = -1;
+  if (t.period > most_stored_twiddles && out.spec.twiddles == Twiddles::powers) t.table = -1;
   return t;
 }
 
