@@ -229,6 +229,25 @@ TEST(GpuNufftCandidates, GroupsOfFourClustersAndDenseNarrowWindowsTakeTiles) {
   EXPECT_EQ(points("type=2,n=128x128x128,m=300000,prec=f64,tol=1.5e-3").interp, nufft::Interpolate::points);
 }
 
+// A window of nine taps fits the tile of 12 x 12 cells, whose products take half the time of those of 16 x 16; one of
+// eleven would leave it a bin of two cells (H200: 195 and 275 us).
+TEST(GpuNufftCandidates, MatrixUnitsTakeTheTileThatCostsLeast) {
+  const Problem problem = parse_problem("nufft:type=2,n=128x128,m=284372,prec=f64,tol=1.3e-8,batch=16,points=radial");
+  const Plan plan = default_plan(problem, h200());
+  EXPECT_EQ(plan.gpu().points.interp, nufft::Interpolate::matrix);
+  EXPECT_EQ(plan.window.width, 9);
+  EXPECT_EQ(plan.gpu().points.interp_with.bin, (std::array{4, 4, 1}));
+  for (int width = 2; width <= 16; ++width) {
+    nufft::Shape shape = shape_of(problem, plan);
+    shape.width = width;
+    for (const GpuPointsChoice& choice : gpu_nufft::points_choices(shape, gpu_nufft::Lead::interpolate, 2)) {
+      if (choice.interp == nufft::Interpolate::matrix) {
+        EXPECT_GE(choice.interp_with.bin[0], 3) << width;
+      }
+    }
+  }
+}
+
 // Where few points leave most of the device idle, many padded bins are done before a few columns of register windows.
 TEST(GpuNufftCandidates, FewPointsTakeManySmallBins) {
   const auto points = [](const std::string& more) {

@@ -6,6 +6,7 @@
 #include "fourtune/status.h"
 #include "generator/plan/nufft/bins.h"
 #include "generator/plan/nufft/rules.h"
+#include "generator/planner/gpu_nufft/gridding.h"
 
 namespace fourtune::generator::gpu_nufft {
 namespace {
@@ -25,6 +26,10 @@ constexpr double kFairlyMany = 5e5;
 // are not few, or straight to their places; clusters up to so many. Measured on an H100, which has as many
 // multiprocessors as an H200 (Shape::filling).
 constexpr double kFewCrowded = 6e5, kCrowdedScattered = 2e6, kCrowdedStaged = 4e6, kFewClustered = 1e6;
+
+double points_of(const Shape& shape, double density) {
+  return density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+}
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
@@ -62,8 +67,7 @@ std::vector<Spread> partners(Interpolate interp) {
 GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, double share = 1) {
   if (family != Spread::window || shape.dim != 3)
     return with_partner_of_spread(shape, family, default_parameters(shape, family, density));
-  const double points =
-      density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  const double points = points_of(shape, density);
   std::optional<GpuPointsChoice> best;
   double least = 0;
   for (const Parameters& with : window_tiles(shape, density, share)) {
@@ -79,8 +83,7 @@ GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, d
 // 320^3 cells took 149 us to sort by columns of 2 x 2, of which 8.2 million bins took 110; 130 812 of w = 13 in f64
 // were read in 692 us by 4 x 4, of w = 14 by 6 x 6 in 612 (H200). Not for clusters, which are dense where they are.
 Parameters widened(const Shape& shape, const Parameters& usual, double density) {
-  const double points =
-      density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  const double points = points_of(shape, density);
   const int most = 170 / (2 * shape.width * (shape.precision == Precision::f32 ? 1 : 2));  // cells of a lane
   Parameters best = usual;
   double least = window_interpolate_seconds(shape, usual, points);
@@ -97,8 +100,27 @@ Parameters widened(const Shape& shape, const Parameters& usual, double density) 
   return best;
 }
 
+// Tiles of the matrix units in 2D are a multiple of four cells per side: of those that hold the window the one that
+// costs least. 284 372 points of w = 9 on 224^2 cells (f64) took 195 us for 16 transforms by 12 x 12, and by 16 x 16,
+// of w = 11 on 192^2, 275 (H200).
+Parameters with_matrix_tile(const Shape& shape, const Parameters& usual, double density) {
+  const Gridding gridding = gridding_of(shape, points_of(shape, density));
+  Parameters best = usual;
+  double least = interpolate_seconds(gridding, Interpolate::matrix, usual);
+  for (const int side : {8, 12, 16, 20}) {
+    if (side < shape.width + 2) continue;  // bins of three cells and more
+    Parameters with = usual;
+    with.bin = {side - shape.width + 1, side - shape.width + 1, 1};
+    const double seconds = interpolate_seconds(gridding, Interpolate::matrix, with);
+    if (seconds >= least || !broken_rule(shape, with, Interpolate::matrix).empty()) continue;
+    best = with, least = seconds;
+  }
+  return best;
+}
+
 GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density, double share = 1) {
   Parameters with = default_parameters(shape, family, density);
+  if (family == Interpolate::matrix && shape.dim == 2) with = with_matrix_tile(shape, with, density);
   if (family == Interpolate::window) shrink(shape, with, density);
   const bool sparse = shape.dim == 3 && share >= 0.1 && density * with.bin[0] * with.bin[1] < 0.25;
   if (family == Interpolate::window && sparse) with = widened(shape, with, density);
@@ -161,7 +183,7 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
   using enum Interpolate;
   const bool f32 = shape.precision == Precision::f32;
   const int w = shape.width;
-  const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
+  const double points_here = points_of(shape, density);
   if (shape.dim == 3) return interpolate_families_3d(shape, density, little, points_here);
   if (density < kThin)
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
@@ -224,8 +246,7 @@ double share_of(std::optional<PointClass> points, int dim) {
 std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density, double share,
                                             std::int64_t batch) {
   std::vector<GpuPointsChoice> out;
-  const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
-  const bool little = is_little(shape, density * cells * static_cast<double>(batch));
+  const bool little = is_little(shape, points_of(shape, density) * static_cast<double>(batch));
   const auto add = [&](GpuPointsChoice choice) {
     if (!shape.tf32 && (choice.spread == Spread::tf32x3 || choice.interp == Interpolate::tf32x3)) return;
     if (why_not(choice, shape).empty()) out.push_back(choice);

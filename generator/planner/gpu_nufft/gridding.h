@@ -31,6 +31,12 @@ struct Gridding {
   }
 };
 
+inline Gridding gridding_of(const nufft::Shape& shape, double points, double share = 1) {
+  Gridding out{shape.dim, shape.width, shape.precision, {}, points, share, shape.l2_bytes};
+  for (std::size_t d = 0; d < 3; ++d) out.fine[d] = static_cast<double>(shape.fine[d]);
+  return out;
+}
+
 // Seconds on an H200 for one transform, or for one of a group.
 double spread_seconds(const Gridding& g, nufft::Spread family, const nufft::Parameters& with);
 double interpolate_seconds(const Gridding& g, nufft::Interpolate family, const nufft::Parameters& with);
