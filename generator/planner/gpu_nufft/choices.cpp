@@ -22,6 +22,9 @@ using nufft::Spread;
 // Narrow windows in 2D: register windows add 262 144 points of w = 3 on 448^2 cells in 14 us and padded bins in 17 us;
 // for 4.2 M points, padded bins are faster (H200).
 constexpr double kFairlyMany = 5e5;
+// Fewer points in 2D do not fill rows of cells: 78 513 of w = 7 on 378x96 cells took 39 us by single points and 62 by
+// padded bins (16 transforms), 22 065 of w = 4 19.6 and 21.7 (H100).
+constexpr double kFewRows = 2e4;
 // Points that crowd some bins are sorted in one level up to so many: by a staging, if the grid has room for it and they
 // are not few, or straight to their places; clusters up to so many. Measured on an H100, which has as many
 // multiprocessors as an H200 (Shape::filling).
@@ -64,9 +67,26 @@ std::vector<Spread> partners(Interpolate interp) {
   return {Spread::tile_owned, Spread::points};
 }
 
+// Register windows in 2D: tiles of 16 cells, whose lanes keep one, and of 32, which have fewer rows to finish.
+Parameters with_row_tile(const Shape& shape, const Parameters& usual, double density, double share) {
+  const Gridding gridding = gridding_of(shape, points_of(shape, density), share);
+  Parameters best = usual;
+  double least = spread_seconds(gridding, Spread::window, usual);
+  for (const int side : {16, 32}) {
+    Parameters with = usual;
+    with.bin = {side - shape.width + 1, 1, 1};
+    with.unroll = side == 16 ? 2 : 1;
+    if (with.bin[0] < 2 || !broken_rule(shape, with, Spread::window).empty()) continue;
+    const double seconds = spread_seconds(gridding, Spread::window, with);
+    if (seconds < least) best = with, least = seconds;
+  }
+  return best;
+}
+
 GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, double share = 1) {
-  if (family != Spread::window || shape.dim != 3)
-    return with_partner_of_spread(shape, family, default_parameters(shape, family, density));
+  Parameters usual = default_parameters(shape, family, density);
+  if (family == Spread::window && shape.dim == 2) usual = with_row_tile(shape, usual, density, share);
+  if (family != Spread::window || shape.dim != 3) return with_partner_of_spread(shape, family, usual);
   const double points = points_of(shape, density);
   std::optional<GpuPointsChoice> best;
   double least = 0;
@@ -76,7 +96,7 @@ GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, d
     if ((best && seconds >= least) || !why_not(choice, shape).empty()) continue;
     best = choice, least = seconds;
   }
-  return best ? *best : with_partner_of_spread(shape, family, default_parameters(shape, family, density));
+  return best ? *best : with_partner_of_spread(shape, family, usual);
 }
 
 // Fewer points than a quarter of the bins: of wider tiles the one whose planes cost least to read. 995 723 points in
@@ -165,7 +185,7 @@ std::vector<Interpolate> interpolate_families_3d(const Shape& shape, double dens
   const int w = shape.width;
   if (points_here < shape.filling(kFewPoints) && density >= kThin && w <= 8)
     return {tiled, points, window, matrix, tf32x3};
-  if (density < kSparse)
+  if (density < kSparse || (little && density < kThin))
     return w <= (f32 ? 6 : 7) || little ? std::vector{points, window, tiled, matrix, tf32x3}
                                         : std::vector{window, points, matrix, tf32x3};
   if (density < kThin)
@@ -187,10 +207,42 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
   if (shape.dim == 3) return interpolate_families_3d(shape, density, little, points_here);
   if (density < kThin)
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
-  if (shape.dim == 1) return {tiled, points, window};
+  if (shape.dim == 1) return {points, tiled, window};
   if (!f32 && w >= 7) return {matrix, tiled, points, window};
-  return f32 && points_here >= shape.filling(kFewPoints) ? std::vector{points, tiled, matrix, window}
-                                                         : std::vector{tiled, points, matrix, window};
+  return f32 && points_here >= shape.filling(kFewRows) ? std::vector{points, tiled, matrix, window}
+                                                       : std::vector{tiled, points, matrix, window};
+}
+
+// Families whose prices were fitted on drawn problems (docs/design/gpu-nufft.md).
+bool is_priced(const Shape& shape, Spread family) {
+  if (family == Spread::window) return shape.dim == 2;
+  return shape.dim < 3 && (family == Spread::tile_owned || family == Spread::points);
+}
+bool is_priced(const Shape& shape, Interpolate family) {
+  if (family == Interpolate::window) return shape.dim == 3;
+  if (family == Interpolate::matrix) return shape.dim == 2 && shape.precision == Precision::f64;
+  return family == Interpolate::points || family == Interpolate::tiled;
+}
+
+// The first family stands, by measurements near it, unless the model sees a faster one beyond its own error.
+void put_fastest_first(std::vector<GpuPointsChoice>& choices, const Shape& shape, Lead lead, double points,
+                       double share) {
+  constexpr double kSure = 1.15;
+  const Gridding gridding = gridding_of(shape, points, share);
+  const auto seconds = [&](const GpuPointsChoice& one) {
+    return lead == Lead::spread ? spread_seconds(gridding, one.spread, one.spread_with)
+                                : interpolate_seconds(gridding, one.interp, one.interp_with);
+  };
+  const bool crowded = share < 0.1;  // their additions to the grid itself would meet
+  const auto known = [&](const GpuPointsChoice& one) {
+    if (lead == Lead::interpolate) return is_priced(shape, one.interp);
+    return is_priced(shape, one.spread) && !(crowded && one.spread == Spread::points);
+  };
+  if (choices.empty() || !known(choices.front())) return;
+  auto best = choices.begin();
+  for (auto one = choices.begin() + 1; one != choices.end(); ++one)
+    if (known(*one) && seconds(*one) * (best == choices.begin() ? kSure : 1) < seconds(*best)) best = one;
+  std::rotate(choices.begin(), best, best + 1);
 }
 
 }  // namespace
@@ -247,7 +299,7 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
                                             std::int64_t batch) {
   std::vector<GpuPointsChoice> out;
   const bool little = is_little(shape, points_of(shape, density) * static_cast<double>(batch));
-  const auto add = [&](GpuPointsChoice choice) {
+  const auto add = [&](const GpuPointsChoice& choice) {
     if (!shape.tf32 && (choice.spread == Spread::tf32x3 || choice.interp == Interpolate::tf32x3)) return;
     if (why_not(choice, shape).empty()) out.push_back(choice);
   };
@@ -259,6 +311,7 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
   else
     for (const Interpolate family : interpolate_families(shape, density, little))
       add(with_interpolate(shape, family, density, share));
+  if (!little) put_fastest_first(out, shape, lead, points_of(shape, density), share);
   return out;
 }
 
