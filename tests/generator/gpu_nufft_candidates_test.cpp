@@ -118,8 +118,8 @@ TEST(GpuNufftCandidates, TilesServeManyPointsAndThePlainKernelsFewInTwoDimension
   EXPECT_EQ(family("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5"), nufft::Spread::points);
 }
 
-// Half-warps whose lanes keep one cell of a row add dense points fastest (H100: 19 ps for w = 3, where tiles of 32 cells
-// take 26 and padded bins 27); sparse points have fewer rows to finish in wide tiles.
+// Half-warps whose lanes keep one cell of a row add dense points fastest (H100: 19 ps for w = 3, where tiles of 32
+// cells take 26 and padded bins 27); sparse points have fewer rows to finish in wide tiles.
 TEST(GpuNufftCandidates, RowsOfRegisterWindowsAreNarrowForDensePointsAndWideForSparse) {
   const auto points = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu().points; };
   for (const char* token : {"nufft:type=1,n=1024x1024,m=4194304,prec=f32,tol=1e-2",

@@ -35,10 +35,10 @@ double window_interpolate_seconds(const Shape& shape, const Parameters& with, do
   const double w = shape.width;
   const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
   const double bin = 1.0 * with.bin[0] * with.bin[1], tile = (with.bin[0] + w - 1) * (with.bin[1] + w - 1);
-  // H100, f32 and w = 7: 375 181 points in 350x192x36 cells 240 ps each by 2 x 2 (model: 267), 66 680 in 1.7 million 436
-  // by 6 x 6 (446); f64: 1.5 million of w = 7 161 by 2 x 2 (187), 29 505 of w = 13 in 645 000 1424 by 4 x 4 (1780).
+  // H100, f32 and w = 7: 375 181 points in 350x192x36 cells 240 ps each by 2 x 2 (model: 267), 66 680 in 1.7 million
+  // 436 by 6 x 6 (446); f64: 1.5 million of w = 7 161 by 2 x 2 (187), 29 505 of w = 13 in 645 000 1424 by 4 x 4 (1780).
   const double kept = std::ceil(tile / (32 * with.warps)) * w * with.warps;
-  const double point = f32 ? 38 + 2.8 * kept : 60 + 7 * kept;
+  const double point = f32 ? std::max(38 + 2.8 * kept, 4.6 * kept) : 60 + 7 * kept;
   const double occupied = 1 - std::exp(-points * bin * w / (cells * share));
   return points * point * 1e-12 + cells * share * tile / bin * occupied / (f32 ? 330e9 : 350e9);
 }

@@ -112,6 +112,8 @@ Parts parts_of(const Plan& plan, const Problem& problem, const DeviceTraits& tra
         out.interp = {dim, plan.window.width, problem.precision, fine, m, gpu_nufft::share_of(problem.points, dim)};
   }
   out.spread.l2_bytes = out.interp.l2_bytes = traits.l2_bytes;
+  out.spread.together = out.interp.together =
+      static_cast<double>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   out.fft = fft_of(plan.gpu().fft, dim, modes, fine, held, out.spread.complex_bytes());
   // In one dimension, between the grids of a type 3, and where a line takes two kernels, the FFT needs a workspace.
   const bool long_lines = fine[0] > kMostLine || fine[1] > kMostStrided || fine[2] > kMostStrided;

@@ -12,19 +12,22 @@ namespace {
 using nufft::Interpolate;
 using nufft::Spread;
 
+// Points per cell where there are any.
+double density_of(const Gridding& g) { return g.points / std::max(1.0, g.cells() * g.share); }
+
 // Share of the bins that contain a point.
 double occupied(const Gridding& g, double cells_of_bin) {
-  return 1 - std::exp(-g.points * cells_of_bin / std::max(1.0, g.cells()));
+  return g.share * (1 - std::exp(-density_of(g) * cells_of_bin));
 }
 
-// A subproblem is a chain that nothing overlaps: where few points leave most of the device idle, the longest one is what
-// a kernel takes. 1026 points of w = 6 in 90^2 cells took 36 us in chains of 128 pairs, 2606 of w = 9 in f64 35 us in
-// chains of 128 (H100).
+// A subproblem is a chain that nothing overlaps: where few points leave most of the device idle, the longest one is
+// what a kernel takes. 1026 points of w = 6 in 90^2 cells took 36 us in chains of 128 pairs, 2606 of w = 9 in f64 35 us
+// in chains of 128 (H100).
 double chain_seconds(const Gridding& g, const nufft::Parameters& with) {
   double column = g.points * with.bin[0] / (g.fine[0] * g.share);
   if (g.dim == 3) column *= with.bin[1] / g.fine[1];
   const double longest = std::min<double>(with.cap, column) / with.split;
-  return longest * (g.f32() ? 0.1e-6 : 0.2e-6);
+  return longest * (g.f32() ? 0.1e-6 : 0.2e-6) / g.together;
 }
 
 // Cells that leave or enter the tiles of register windows. A window also passes the planes between its points, but it
@@ -58,9 +61,9 @@ double halves_seconds(const Gridding& g, const nufft::Parameters& with) {
 double products_seconds(const Gridding& g, const nufft::Parameters& with, double at_once, double plane_rate) {
   const double kProduct = at_once > 8 ? 58 : 45;  // picoseconds, by the points that it may take
   const double tile = 64, bin = 1.0 * with.bin[0] * with.bin[1], planes = std::max(1, 9 - g.width);
-  const double together = std::max(1.0, g.points / (g.cells() * g.share) * bin * planes);
+  const double together = std::max(1.0, density_of(g) * bin * planes);
   const double point = kProduct * at_once * std::min(1.0, 1 / at_once + 0.5 / together);
-  const double moved = g.cells() * g.share * tile / bin * occupied(g, bin * g.width / g.share);
+  const double moved = g.cells() * tile / bin * occupied(g, bin * g.width);
   const double a = g.points * point * 1e-12, b = moved / plane_rate;
   return std::max(a, b) + 0.3 * std::min(a, b);
 }
@@ -105,10 +108,11 @@ double group_spread_seconds(const Gridding& g, Spread family, const nufft::Param
 }
 double group_interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
   const double shared = g.complex_bytes() / reference_gpu_shared, weights = 20e-12 / with.group;
-  const double alone = g.dim == 3 ? alone_seconds(g, std::exp(-4 * g.points / std::max(1.0, g.cells()))) : 0;
+  const double alone = g.dim == 3 ? alone_seconds(g, std::exp(-4 * density_of(g))) : 0;
   if (family == Interpolate::points)
     return g.points * (weights + 6e-12 + (g.f32() ? 1.4 : 2.1) * g.stencil() * shared + alone);
-  // In 2D the scattered values of several transforms cost more than the weights that they share: 4.2 million points of w
+  // In 2D the scattered values of several transforms cost more than the weights that they share: 4.2 million points of
+  // w
   // = 5 take 63 ps in groups of four and 35 one by one, 0.42 million of w = 6 22 and 16 (H100).
   if (g.dim == 2)
     return g.points * (weights + 14e-12 + 1.6 * g.stencil() * shared + 2.5 * scattered_seconds(g)) +
@@ -122,7 +126,7 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
   const double stencil = g.stencil(), bytes = g.complex_bytes();
   switch (family) {
     case Interpolate::window:
-      if (g.dim == 3) return nufft::window_interpolate_seconds(g.shape(), with, g.points);
+      if (g.dim == 3) return nufft::window_interpolate_seconds(g.shape(), with, g.points, g.share);
       return window_seconds(g, with, 50, f32 ? 8 : 12, 100e9);
     case Interpolate::tf32x3:
       return products_seconds(g, with, 16, 400e9);
@@ -151,7 +155,7 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
   // Sparse points do not share the lines that they read. With many points, these lines are not in the cache, and every
   // slice reads the whole grid.
   const bool many = with.slice > 0 || g.points * bytes > g.cache() / 2;
-  const double density = g.points / std::max(1.0, g.cells());
+  const double density = density_of(g);
   const double alone = many && g.dim == 2 && f32 && density > 0.3 ? 0 : alone_seconds(g, std::exp(-4 * density));
   const double again = with.slice > 0 ? g.cells() * bytes / (g.cells() * bytes <= g.cache() ? 8e12 : 3e12) : 0;
   const double point = g.dim == 3   ? (!f32           ? 1.7 * stencil

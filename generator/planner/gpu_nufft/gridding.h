@@ -17,6 +17,7 @@ struct Gridding {
   double points = 0;
   double share = 1;  // share of the grid that has points
   std::int64_t l2_bytes = h200::l2_bytes;
+  double together = 1;  // transforms of a launch
   double cells() const { return fine[0] * fine[1] * fine[2]; }
   double stencil() const { return std::pow(width, dim); }
   double complex_bytes() const { return 2.0 * static_cast<double>(real_bytes(precision)); }
@@ -32,7 +33,7 @@ struct Gridding {
 };
 
 inline Gridding gridding_of(const nufft::Shape& shape, double points, double share = 1) {
-  Gridding out{shape.dim, shape.width, shape.precision, {}, points, share, shape.l2_bytes};
+  Gridding out{shape.dim, shape.width, shape.precision, {}, points, share, shape.l2_bytes, 1};
   for (std::size_t d = 0; d < 3; ++d) out.fine[d] = static_cast<double>(shape.fine[d]);
   return out;
 }
