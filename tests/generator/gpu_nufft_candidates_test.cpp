@@ -118,10 +118,30 @@ TEST(GpuNufftCandidates, TilesServeManyPointsAndThePlainKernelsFewInTwoDimension
   EXPECT_EQ(family("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5"), nufft::Spread::points);
 }
 
-TEST(GpuNufftCandidates, NarrowWindowsInTwoDimensionsTakeRegistersForFewPointsAndTilesForMany) {
-  const auto family = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu().points.spread; };
-  EXPECT_EQ(family("nufft:type=1,n=256x256,m=262144,prec=f32,tol=1e-2"), nufft::Spread::window);
-  EXPECT_EQ(family("nufft:type=1,n=1024x1024,m=4194304,prec=f32,tol=1e-2"), nufft::Spread::tile_owned);
+// Half-warps whose lanes keep one cell of a row add dense points fastest (H100: 19 ps for w = 3, where tiles of 32
+// cells take 26 and padded bins 27); sparse points have fewer rows to finish in wide tiles.
+TEST(GpuNufftCandidates, RowsOfRegisterWindowsAreNarrowForDensePointsAndWideForSparse) {
+  const auto points = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu().points; };
+  for (const char* token : {"nufft:type=1,n=1024x1024,m=4194304,prec=f32,tol=1e-2",
+                            "nufft:type=1,n=405x128,m=1002090,prec=f32,tol=2.5e-2,batch=16",
+                            "nufft:type=1,n=552x552,m=3043906,prec=f64,tol=2.2e-12"}) {
+    const Problem problem = parse_problem(token);
+    const Plan plan = default_plan(problem, h200());
+    EXPECT_EQ(plan.gpu().points.spread, nufft::Spread::window) << token;
+    EXPECT_EQ(plan.gpu().points.spread_with.bin[0], 17 - plan.window.width) << token;
+    EXPECT_EQ(plan.gpu().points.spread_with.group, 1) << token;
+  }
+  const GpuPointsChoice sparse = points("nufft:type=1,n=941x800,m=427686,prec=f32,tol=1.6e-5,batch=12");
+  EXPECT_EQ(sparse.spread, nufft::Spread::window);
+  EXPECT_GT(sparse.spread_with.bin[0], 16);
+}
+
+// Values that points of several transforms write go to so many places that sharing weights does not pay in 2D.
+TEST(GpuNufftCandidates, InterpolationInTwoDimensionsTakesTransformsOneByOne) {
+  for (const char* token : {"nufft:type=2,n=512x512,m=4194304,prec=f32,tol=1e-4,batch=32",
+                            "nufft:type=2,n=1093x375,m=1091034,prec=f32,tol=1e-4,batch=12",
+                            "nufft:type=2,n=1024x294,m=317126,prec=f64,tol=1.4e-4,batch=12,points=radial"})
+    EXPECT_EQ(default_plan(parse_problem(token), h200()).gpu().points.interp_with.group, 1) << token;
 }
 
 TEST(GpuNufftCandidates, DefaultsTakeTheLeastGridThatTheirWindowNeeds) {
@@ -158,7 +178,6 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
     return std::max(plan.gpu().points.spread_with.group, plan.gpu().points.interp_with.group);
   };
   for (const char* token : {"nufft:type=2,n=96x96x76,m=400000,prec=f32,tol=1e-3,batch=32",
-                            "nufft:type=1,n=256x256,m=655360,prec=f32,tol=1e-3,batch=12",
                             "nufft:type=2,n=64x64x64,m=200000,prec=f32,tol=1e-3,batch=9"}) {
     const Problem problem = parse_problem(token);
     const Plan usual = default_plan(problem, h200());
@@ -213,20 +232,33 @@ TEST(GpuNufftCandidates, ChunksHoldFewGrids) {
   EXPECT_EQ(plan_of("type=1,n=32x32,m=1000,prec=f32,tol=1e-3,batch=32").chunk, 32);
 }
 
-// Each was measured on an H100 (docs/design/gpu-nufft.md): four grids of a group where eight leave the cache or have
-// large tiles, padded bins where clustered points would meet in few cells, and tiles of narrow windows in f64.
-TEST(GpuNufftCandidates, GroupsOfFourClustersAndDenseNarrowWindowsTakeTiles) {
+// Measured on an H100 (docs/design/gpu-nufft.md): padded bins where clustered points would meet in few cells.
+TEST(GpuNufftCandidates, ClustersTakeTiles) {
   const auto points = [](const std::string& more) {
     return default_plan(parse_problem("nufft:" + more), h200()).gpu().points;
   };
-  EXPECT_EQ(points("type=1,n=934x404,m=801733,prec=f32,tol=3.4e-3,batch=12,points=radial").spread_with.group, 4);
-  EXPECT_EQ(points("type=2,n=1093x375,m=1091034,prec=f32,tol=1e-4,batch=12").interp_with.group, 4);
-  EXPECT_EQ(points("type=2,n=256x256,m=655360,prec=f32,tol=1e-2,batch=32,points=spiral").interp_with.group, 8);
   const std::string flat = "type=1,n=1400x1024,m=55173,prec=f64,tol=2.3e-2";
   EXPECT_EQ(points(flat).spread, nufft::Spread::points);
   EXPECT_EQ(points(flat + ",points=cluster").spread, nufft::Spread::tile_owned);
-  EXPECT_EQ(points("type=2,n=128x128x128,m=995515,prec=f64,tol=1.5e-3").interp, nufft::Interpolate::tiled);
-  EXPECT_EQ(points("type=2,n=128x128x128,m=300000,prec=f64,tol=1.5e-3").interp, nufft::Interpolate::points);
+}
+
+// A window of nine taps fits the tile of 12 x 12 cells, whose products take half the time of those of 16 x 16; one of
+// eleven would leave it a bin of two cells (H200: 195 and 275 us).
+TEST(GpuNufftCandidates, MatrixUnitsTakeTheTileThatCostsLeast) {
+  const Problem problem = parse_problem("nufft:type=2,n=128x128,m=284372,prec=f64,tol=1.3e-8,batch=16,points=radial");
+  const Plan plan = default_plan(problem, h200());
+  EXPECT_EQ(plan.gpu().points.interp, nufft::Interpolate::matrix);
+  EXPECT_EQ(plan.window.width, 9);
+  EXPECT_EQ(plan.gpu().points.interp_with.bin, (std::array{4, 4, 1}));
+  for (int width = 2; width <= 16; ++width) {
+    nufft::Shape shape = shape_of(problem, plan);
+    shape.width = width;
+    for (const GpuPointsChoice& choice : gpu_nufft::points_choices(shape, gpu_nufft::Lead::interpolate, 2)) {
+      if (choice.interp == nufft::Interpolate::matrix) {
+        EXPECT_GE(choice.interp_with.bin[0], 3) << width;
+      }
+    }
+  }
 }
 
 // Where few points leave most of the device idle, many padded bins are done before a few columns of register windows.

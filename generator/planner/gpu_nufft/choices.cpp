@@ -6,6 +6,7 @@
 #include "fourtune/status.h"
 #include "generator/plan/nufft/bins.h"
 #include "generator/plan/nufft/rules.h"
+#include "generator/planner/gpu_nufft/gridding.h"
 
 namespace fourtune::generator::gpu_nufft {
 namespace {
@@ -21,10 +22,17 @@ using nufft::Spread;
 // Narrow windows in 2D: register windows add 262 144 points of w = 3 on 448^2 cells in 14 us and padded bins in 17 us;
 // for 4.2 M points, padded bins are faster (H200).
 constexpr double kFairlyMany = 5e5;
+// Fewer points in 2D do not fill rows of cells: 78 513 of w = 7 on 378x96 cells took 39 us by single points and 62 by
+// padded bins (16 transforms), 22 065 of w = 4 19.6 and 21.7 (H100).
+constexpr double kFewRows = 2e4;
 // Points that crowd some bins are sorted in one level up to so many: by a staging, if the grid has room for it and they
 // are not few, or straight to their places; clusters up to so many. Measured on an H100, which has as many
 // multiprocessors as an H200 (Shape::filling).
 constexpr double kFewCrowded = 6e5, kCrowdedScattered = 2e6, kCrowdedStaged = 4e6, kFewClustered = 1e6;
+
+double points_of(const Shape& shape, double density) {
+  return density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+}
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
@@ -81,11 +89,30 @@ std::vector<Spread> partners(Interpolate interp) {
   return {};
 }
 
-GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, double share = 1) {
-  if (family != Spread::window || shape.dim != 3)
-    return with_partner_of_spread(shape, family, default_parameters(shape, family, density));
-  const double points =
-      density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+// Register windows in 2D: tiles of 16 cells, whose lanes keep one, and of 32, which have fewer rows to finish. For many
+// points: 0.34 and 0.35 million of a type 3 took 117 and 49 us by the former and 37 and 35 by the latter (H100).
+Parameters with_row_tile(const Shape& shape, const Parameters& usual, double density, double share) {
+  const Gridding gridding = gridding_of(shape, points_of(shape, density), share);
+  Parameters best = usual;
+  double least = spread_seconds(gridding, Spread::window, usual);
+  for (const int side : {16, 32}) {
+    Parameters with = usual;
+    with.bin = {side - shape.width + 1, 1, 1};
+    with.unroll = side == 16 ? 2 : 1;
+    if (with.bin[0] < 2 || !broken_rule(shape, with, Spread::window).empty()) continue;
+    const double seconds = spread_seconds(gridding, Spread::window, with);
+    if (seconds < least) best = with, least = seconds;
+  }
+  return best;
+}
+
+GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, double share = 1,
+                            std::int64_t batch = 1) {
+  Parameters usual = default_parameters(shape, family, density);
+  const bool many = points_of(shape, density) * static_cast<double>(batch) >= shape.filling(kFairlyMany);
+  if (family == Spread::window && shape.dim == 2 && many) usual = with_row_tile(shape, usual, density, share);
+  if (family != Spread::window || shape.dim != 3) return with_partner_of_spread(shape, family, usual);
+  const double points = points_of(shape, density);
   std::optional<GpuPointsChoice> best;
   double least = 0;
   for (const Parameters& with : window_tiles(shape, density, share)) {
@@ -94,15 +121,14 @@ GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, d
     if ((best && seconds >= least) || !why_not(choice, shape).empty()) continue;
     best = choice, least = seconds;
   }
-  return best ? *best : with_partner_of_spread(shape, family, default_parameters(shape, family, density));
+  return best ? *best : with_partner_of_spread(shape, family, usual);
 }
 
 // Fewer points than a quarter of the bins: of wider tiles the one whose planes cost least to read. 995 723 points in
 // 320^3 cells took 149 us to sort by columns of 2 x 2, of which 8.2 million bins took 110; 130 812 of w = 13 in f64
 // were read in 692 us by 4 x 4, of w = 14 by 6 x 6 in 612 (H200). Not for clusters, which are dense where they are.
 Parameters widened(const Shape& shape, const Parameters& usual, double density) {
-  const double points =
-      density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  const double points = points_of(shape, density);
   const int most = 170 / (2 * shape.width * (shape.precision == Precision::f32 ? 1 : 2));  // cells of a lane
   Parameters best = usual;
   double least = window_interpolate_seconds(shape, usual, points);
@@ -119,8 +145,27 @@ Parameters widened(const Shape& shape, const Parameters& usual, double density) 
   return best;
 }
 
+// Tiles of the matrix units in 2D are a multiple of four cells per side: of those that hold the window the one that
+// costs least. 284 372 points of w = 9 on 224^2 cells (f64) took 195 us for 16 transforms by 12 x 12, and by 16 x 16,
+// of w = 11 on 192^2, 275 (H200).
+Parameters with_matrix_tile(const Shape& shape, const Parameters& usual, double density) {
+  const Gridding gridding = gridding_of(shape, points_of(shape, density));
+  Parameters best = usual;
+  double least = interpolate_seconds(gridding, Interpolate::matrix, usual);
+  for (const int side : {8, 12, 16, 20}) {
+    if (side < shape.width + 2) continue;  // bins of three cells and more
+    Parameters with = usual;
+    with.bin = {side - shape.width + 1, side - shape.width + 1, 1};
+    const double seconds = interpolate_seconds(gridding, Interpolate::matrix, with);
+    if (seconds >= least || !broken_rule(shape, with, Interpolate::matrix).empty()) continue;
+    best = with, least = seconds;
+  }
+  return best;
+}
+
 GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density, double share = 1) {
   Parameters with = default_parameters(shape, family, density);
+  if (family == Interpolate::matrix && shape.dim == 2) with = with_matrix_tile(shape, with, density);
   if (family == Interpolate::window) shrink(shape, with, density);
   const bool sparse = shape.dim == 3 && share >= 0.1 && density * with.bin[0] * with.bin[1] < 0.25;
   if (family == Interpolate::window && sparse) with = widened(shape, with, density);
@@ -165,7 +210,7 @@ std::vector<Interpolate> interpolate_families_3d(const Shape& shape, double dens
   const int w = shape.width;
   if (points_here < shape.filling(kFewPoints) && density >= kThin && w <= 8)
     return {tiled, points, window, matrix, tf32x3};
-  if (density < kSparse)
+  if (density < kSparse || (little && density < kThin))
     return w <= (f32 ? 6 : 7) || little ? std::vector{points, window, tiled, matrix, tf32x3}
                                         : std::vector{window, points, matrix, tf32x3};
   if (density < kThin)
@@ -183,14 +228,52 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
   using enum Interpolate;
   const bool f32 = shape.precision == Precision::f32;
   const int w = shape.width;
-  const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
+  const double points_here = points_of(shape, density);
   if (shape.dim == 3) return interpolate_families_3d(shape, density, little, points_here);
   if (density < kThin)
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
-  if (shape.dim == 1) return {tiled, points, window};
+  if (shape.dim == 1) return {points, tiled, window};
   if (!f32 && w >= 7) return {matrix, tiled, points, window};
-  return f32 && points_here >= shape.filling(kFewPoints) ? std::vector{points, tiled, matrix, window}
-                                                         : std::vector{tiled, points, matrix, window};
+  return f32 && points_here >= shape.filling(kFewRows) ? std::vector{points, tiled, matrix, window}
+                                                       : std::vector{tiled, points, matrix, window};
+}
+
+// Families whose prices were fitted on drawn problems (docs/design/gpu-nufft.md).
+bool is_priced(const Shape& shape, Spread family) {
+  if (family == Spread::window) return shape.dim == 2;
+  return shape.dim < 3 && (family == Spread::tile_owned || family == Spread::points);
+}
+bool is_priced(const Shape& shape, Interpolate family) {
+  if (family == Interpolate::window) return shape.dim == 3;
+  if (family == Interpolate::matrix) return shape.dim == 2 && shape.precision == Precision::f64;
+  return family == Interpolate::points || family == Interpolate::tiled;
+}
+
+// What a launch does whose chunk has grids of 40 MB.
+Gridding gridding_for(const Shape& shape, double points, double share, std::int64_t batch) {
+  Gridding out = gridding_of(shape, points, share);
+  const double fitting = shape.cached(40e6) / std::max(1.0, out.cells() * out.complex_bytes());
+  out.together = std::clamp(fitting, 1.0, static_cast<double>(batch));
+  return out;
+}
+
+// The first family stands, by measurements near it, unless the model sees a faster one beyond its own error.
+void put_fastest_first(std::vector<GpuPointsChoice>& choices, Lead lead, const Shape& shape, const Gridding& gridding) {
+  constexpr double kSure = 1.15;
+  const auto seconds = [&](const GpuPointsChoice& one) {
+    return lead == Lead::spread ? spread_seconds(gridding, one.spread, one.spread_with)
+                                : interpolate_seconds(gridding, one.interp, one.interp_with);
+  };
+  const bool crowded = gridding.share < 0.1;  // their additions to the grid itself would meet
+  const auto known = [&](const GpuPointsChoice& one) {
+    if (lead == Lead::interpolate) return is_priced(shape, one.interp);
+    return is_priced(shape, one.spread) && !(crowded && one.spread == Spread::points);
+  };
+  if (choices.empty() || !known(choices.front())) return;
+  auto best = choices.begin();
+  for (auto one = choices.begin() + 1; one != choices.end(); ++one)
+    if (known(*one) && seconds(*one) * (best == choices.begin() ? kSure : 1) < seconds(*best)) best = one;
+  std::rotate(choices.begin(), best, best + 1);
 }
 
 }  // namespace
@@ -246,9 +329,8 @@ double share_of(std::optional<PointClass> points, int dim) {
 std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density, double share,
                                             std::int64_t batch) {
   std::vector<GpuPointsChoice> out;
-  const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
-  const bool little = is_little(shape, density * cells * static_cast<double>(batch));
-  const auto add = [&](GpuPointsChoice choice) {
+  const bool little = is_little(shape, points_of(shape, density) * static_cast<double>(batch));
+  const auto add = [&](const GpuPointsChoice& choice) {
     if (!shape.tf32 && (choice.spread == Spread::tf32x3 || choice.interp == Interpolate::tf32x3)) return;
     if (why_not(choice, shape).empty()) out.push_back(choice);
   };
@@ -256,10 +338,11 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
     // Where clustered points are they are dense: 55 173 of them took 247 us straight to 1750x1280 cells (w = 4, f64,
     // H100).
     for (const Spread family : spread_families(shape, share < 0.1 ? density / share : density, little))
-      add(with_spread(shape, family, density, share));
+      add(with_spread(shape, family, density, share, batch));
   else
     for (const Interpolate family : interpolate_families(shape, density, little))
       add(with_interpolate(shape, family, density, share));
+  if (!little) put_fastest_first(out, lead, shape, gridding_for(shape, points_of(shape, density), share, batch));
   return out;
 }
 

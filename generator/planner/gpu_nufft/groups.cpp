@@ -84,7 +84,7 @@ GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lea
   int group = groups.front();
   if (group == 8 && (8 * grid > shape.cached(kCachedBytes) || shape.width > 5)) group = 4;
   if (group * grid > kGroupBytes) return choice;
-  if (shape.dim == 2 && (shape.width > 6 || density < kThin)) return choice;
+  if (shape.dim == 2 && (!spreads || shape.width > 6 || density < kThin)) return choice;
   GpuPointsChoice tiled = choice;
   if (!spreads && shape.dim == 3 && shape.precision == Precision::f32 && density < kThin && shape.width <= 6)
     for (const GpuPointsChoice& family : points_choices(shape, lead, density))  // 0.50 ms per transform, not 0.77
