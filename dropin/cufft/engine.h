@@ -2,9 +2,10 @@
 //
 // One thread of the process chooses plans, compiles kernels and binds them, in the order of the wishes. It begins none
 // while the program makes one plan after the other, for a second at most: the real library loads kernels for them under
-// the locks of the driver that ours would hold. What plans give back when they end waits here for the next plan that is alike: 64 transforms at most, with 256 MiB of work memory
-// together. At the end of the process the thread finishes the transform that it is at, if that takes no more than three
-// seconds: a driver that is torn down while it works would crash. All functions may be called from any thread.
+// the locks of the driver that ours would hold. What plans give back when they end waits here for the next plan that is
+// alike: 64 transforms at most, with 256 MiB of work memory together. At the end of the process the thread finishes the
+// transform that it is at, if that takes no more than three seconds: a driver that is torn down while it works would
+// crash. All functions may be called from any thread.
 #pragma once
 
 #include <atomic>
