@@ -24,9 +24,13 @@
 namespace fourtune::dropin {
 namespace {
 
-constexpr std::size_t kMostKept = 64, kMostLost = 4096;
+constexpr std::size_t kMostKept = 64, kMostNoted = 4096;
 constexpr std::int64_t kMostKeptBytes = 256 << 20;
 constexpr double kMostOfFree = 0.125;  // of the device's free memory, for one transform
+
+using Clock = std::chrono::steady_clock;
+// A program that makes its plans one after the other takes 0.1 to 5 ms for each.
+constexpr std::chrono::milliseconds kQuiet{20}, kLongestNoise{1000};
 
 // What the kernels of a plan are made of.
 struct Made {
@@ -38,12 +42,19 @@ struct Kept {
   Made made;
 };
 
+// A wish that came before.
+struct Noted {
+  Wish wish;
+  Clock::time_point latest;  // when its transform is begun if the program never stops making plans
+  bool lost = false;         // the real library was faster
+};
+
 struct Engine {
   ForkSafeMutex mutex;
   std::condition_variable_any changed;  // a new wish, a finished job, or the end
   std::deque<std::shared_ptr<Job>> wanted;
   std::list<Kept> kept;                 // the most recent one first
-  std::deque<Wish> lost;                // at which the real library was faster
+  std::deque<Noted> noted;              // likewise
   std::vector<Made> gone;               // what the thread destroys
   bool started = false, works = false;  // the thread; whether it is making a transform
   bool ends = false;                    // nothing is begun any more
@@ -52,6 +63,14 @@ struct Engine {
 Engine& engine() {
   static Engine* const only = new Engine;  // never destroyed: plans are used until the process ends
   return *only;
+}
+
+std::atomic<Clock::time_point> last_plan{Clock::time_point{}};  // of the program's, when it was made
+
+Noted* find_noted(const Wish& wish) {
+  auto& noted = engine().noted;
+  const auto found = std::find_if(noted.begin(), noted.end(), [&](const Noted& one) { return one.wish == wish; });
+  return found == noted.end() ? nullptr : &*found;
 }
 
 Made take_kept(const Wish& wish) {
@@ -131,6 +150,16 @@ void finish(void*) {
   all.changed.wait_for(lock, kMost, [&] { return !all.works; });
 }
 
+// Returns when the program makes no plans, or the job is late. Called with the mutex, which is free meanwhile.
+void wait_for_quiet(const Job& job, std::unique_lock<ForkSafeMutex>& lock) {
+  Engine& all = engine();
+  while (!all.ends && !job.abandoned) {
+    const Clock::time_point until = std::min(last_plan.load() + kQuiet, job.latest);
+    if (Clock::now() >= until) return;
+    all.changed.wait_until(lock, until);
+  }
+}
+
 // Takes the next job. Called with the mutex, which is free while a transform is made.
 void work_on(const std::shared_ptr<Job>& job, std::unique_lock<ForkSafeMutex>& lock) {
   Engine& all = engine();
@@ -167,7 +196,9 @@ void work() {
   for (;;) {
     all.changed.wait(lock, [&] { return !all.ends && !(all.wanted.empty() && all.gone.empty()); });
     if (!all.wanted.empty()) {
-      const auto job = std::move(all.wanted.front());
+      const auto job = all.wanted.front();
+      wait_for_quiet(*job, lock);
+      if (all.ends) continue;
       all.wanted.pop_front();
       work_on(job, lock);
     }
@@ -201,12 +232,19 @@ void start_thread() {
 
 }  // namespace
 
-std::shared_ptr<Job> request(const Wish& wish) {
+std::shared_ptr<Job> request(const Wish& wish, bool at_once) {
   Engine& all = engine();
+  const std::lock_guard lock(all.mutex);
+  const Noted* noted = find_noted(wish);
+  if (!noted) {
+    noted = &all.noted.emplace_front(Noted{wish, at_once ? Clock::time_point{} : Clock::now() + kLongestNoise});
+    if (all.noted.size() > kMostNoted) all.noted.pop_back();
+    if (!at_once) return nullptr;
+  }
   auto made = std::make_shared<Job>();
   made->wish = wish;
-  const std::lock_guard lock(all.mutex);
-  if (std::find(all.lost.begin(), all.lost.end(), wish) != all.lost.end()) {
+  made->latest = noted->latest;
+  if (noted->lost) {
     made->why = Why::measured;
     made->state = JobState::refused;
     return made;
@@ -247,11 +285,12 @@ void give_up(Job& job) noexcept try {
   job.why = Why::measured;
   job.state = JobState::refused;
   all.gone.push_back({std::move(job.transform), std::move(job.trial)});
-  all.lost.push_front(job.wish);
-  if (all.lost.size() > kMostLost) all.lost.pop_back();
+  if (Noted* const noted = find_noted(job.wish)) noted->lost = true;
   all.changed.notify_all();
 } catch (...) {  // no memory: the next plan tries again
 }
+
+void note_new_plan() noexcept { last_plan = Clock::now(); }
 
 void abandon_engine() noexcept { engine().ends = true; }
 

@@ -1,12 +1,15 @@
 // Makes our transforms in the background, while the real library executes.
 //
-// One thread of the process chooses plans, compiles kernels and binds them, in the order of the wishes. What plans give
-// back when they end waits here for the next plan that is alike: 64 transforms at most, with 256 MiB of work memory
-// together. At the end of the process the thread finishes the transform that it is at, if that takes no more than three
-// seconds: a driver that is torn down while it works would crash. All functions may be called from any thread.
+// One thread of the process chooses plans, compiles kernels and binds them, in the order of the wishes. It begins none
+// while the program makes one plan after the other, for a second at most: the real library loads kernels for them under
+// the locks of the driver that ours would hold. What plans give back when they end waits here for the next plan that is
+// alike: 64 transforms at most, with 256 MiB of work memory together. At the end of the process the thread finishes the
+// transform that it is at, if that takes no more than three seconds: a driver that is torn down while it works would
+// crash. All functions may be called from any thread.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -37,10 +40,14 @@ struct Job {
   Why why = Why::waiting;        // of a refusal
   bool recorded = false;         // a graph of the program's executes it: it stays as it is until the process ends
   bool abandoned = false;        // nobody waits for it any more; under the engine's mutex
+  std::chrono::steady_clock::time_point latest;  // when it is begun, also while the program makes plans
 };
 
-// Does not wait. Throws std::bad_alloc and std::system_error.
-std::shared_ptr<Job> request(const Wish& wish);
+// Does not wait. Null: it was the first request of its kind in the process, which is only noted. At once: then the
+// transform is made, too, whatever the program does meanwhile. Throws std::bad_alloc and std::system_error.
+std::shared_ptr<Job> request(const Wish& wish, bool at_once);
+// The program has made a plan.
+void note_new_plan() noexcept;
 // Waits until the job is no longer `waiting`.
 void wait_for(const Job& job);
 // The plan that ordered it has ended.

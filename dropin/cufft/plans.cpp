@@ -86,7 +86,8 @@ void InterposedPlan::made(const std::optional<CufftShape>& shape, Why why_not) n
     shape_.reset();
     why_not = Why::context;
   }
-  why_not_ = shape_ ? Why::waiting : why_not;
+  why_not_ = shape_ ? Why::once : why_not;
+  if (mode() == Mode::on) note_new_plan();
 }
 
 bool InterposedPlan::is_made() noexcept {
@@ -132,7 +133,7 @@ std::optional<int> InterposedPlan::execute_ours(std::optional<KindOfFft> kind, v
 
 void InterposedPlan::begin(Variant& variant, Place place, int direction) {
   try {
-    variant.job = request({problem_of(*shape_, place, direction), device_, context_});
+    variant.job = request({problem_of(*shape_, place, direction), device_, context_}, mode() == Mode::wait);
   } catch (const Error&) {
     variant.refused = Why::layout;
     why_not_ = Why::layout;

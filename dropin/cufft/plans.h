@@ -20,7 +20,8 @@ Mode mode() noexcept;
 
 // Invariants:
 // 1. Whatever happens, the real library can execute the plan, as the program's calls reached it too.
-// 2. A direction and place (in or out) is ordered from the engine when it is first executed, not before.
+// 2. A direction and place (in or out) is ordered from the engine when it is executed for the second time in the
+//    process, by this plan or one that is alike; with FOURTUNE_CUFFT=wait the first time.
 // 3. An execute never waits, unless FOURTUNE_CUFFT is `wait` and the stream is not being recorded; and whatever it
 //    leaves to the real library, it left untouched.
 // 4. Where FOURTUNE_CUFFT is `on`, both execute in turns at first, and then the faster one does (trial.h).

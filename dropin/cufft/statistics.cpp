@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kWords[kWhys] = {
     "",       "type",    "layout", "several GPUs",  "callback",        "faster there",  "measured faster",
-    "memory", "context", "failed", "unusual array", "still compiling", "never executed"};
+    "memory", "context", "failed", "unusual array", "still compiling", "executed once", "never executed"};
 std::array<std::atomic<std::int64_t>, kWhys> plans_for{};
 std::atomic<std::int64_t> our_executes{0}, their_executes{0};
 

@@ -19,6 +19,7 @@ enum class Why {
   failed,    // no kernels could be made for this device
   pointers,  // the arrays are not aligned as our kernels need it, or not in GPU memory
   waiting,   // our kernels were still being compiled
+  once,      // what is executed once in a process is not worth kernels
   unused,    // never executed
 };
 inline constexpr int kWhys = static_cast<int>(Why::unused) + 1;

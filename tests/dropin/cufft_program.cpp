@@ -5,12 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using Long = long long;
@@ -201,6 +203,49 @@ void later() {
   CHECK(fake_cufft_executes() == before + 1);
 }
 
+// What is executed once in the process stays the library's; a plan that is alike counts.
+void once() {
+  for (int n = 300; n < 310; ++n) execute(made(n), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  CHECK(at_driver("fake_modules") == 0);
+  execute_until_ours_do(made(300));
+}
+
+// A program that makes a plan for each execute has ours in the end, though no plan lives until they are made.
+void remade() {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int before = -1; fake_cufft_executes() != before;) {
+    before = fake_cufft_executes();
+    const int plan = made();
+    execute(plan, 1);
+    CHECK(cufftDestroy(plan) == 0);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(100));
+  }
+}
+
+// No kernels are loaded while the program makes plans without a pause; a host that is busy may make one, so often.
+void burst() {
+  using namespace std::chrono;
+  for (int attempt = 0;; ++attempt) {
+    CHECK(attempt < 100);
+    const int plan = made(64, 1 + attempt), modules = at_driver("fake_modules");
+    execute(plan, 2);
+    const auto begin = steady_clock::now();
+    nanoseconds longest{0};
+    for (auto last = begin; last - begin < milliseconds(40);) {
+      CHECK(cufftDestroy(made(64, 200)) == 0);
+      const auto now = steady_clock::now();
+      longest = std::max(longest, nanoseconds(now - std::exchange(last, now)));
+    }
+    const int then = at_driver("fake_modules");
+    execute_until_ours_do(plan);
+    if (longest >= milliseconds(15)) continue;
+    CHECK(then == modules);
+    CHECK(at_driver("fake_modules") > modules);
+    return;
+  }
+}
+
 // Both execute in turns, then the one that is faster, this plan and those that are alike.
 void trial() {
   const auto times_of_library = [](int plan, int times) {
@@ -361,6 +406,9 @@ int main(int, char** argv) {
                    {"reasons", reasons},
                    {"callback", callback},
                    {"later", later},
+                   {"once", once},
+                   {"remade", remade},
+                   {"burst", burst},
                    {"trial", trial},
                    {"recorded_trial", recorded_trial},
                    {"graph", graph},
@@ -373,7 +421,7 @@ int main(int, char** argv) {
   for (const auto& one : all)
     if (scenario == one.name) one.run();
   if (scenario == "leave") {
-    execute(made(std::atoi(argv[2])), 1);
+    execute(made(std::atoi(argv[2])), 2);
     std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(argv[3])));
   }
   std::printf("real %d\n", fake_cufft_executes());
