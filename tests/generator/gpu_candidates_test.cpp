@@ -137,13 +137,11 @@ TEST(GpuFftDefault, IsWhatTheEstimatesExpectToBeFaster) {
   EXPECT_EQ(family("fft:type=r2c,n=64x64x64,prec=f32,batch=64", h200), GpuFftFamily::interleaved);
 }
 
-// Below the cache kernels wait more than they move, and those of large prime radices wait longest. The library takes
-// longer than ours for primes between 64 and 128.
+// Below the cache kernels wait more than they move. The library takes longer than ours for primes between 64 and 128.
 TEST(GpuFftDefault, CountsWhatKernelsWaitForBelowTheCache) {
   const auto library = [](const char* token) {
     return default_plan(parse_problem(token), *known_device("h100")).gpu().fft.family == GpuFftFamily::cufft;
   };
-  EXPECT_TRUE(library("fft:type=r2c,n=47x47x47,prec=f32"));
   for (const char* token :
        {"fft:type=c2c,n=256,prec=f32", "fft:type=c2c,n=4096,prec=f32,batch=8", "fft:type=c2c,n=64x64x64,prec=f32",
         "fft:type=r2c,n=79x79x79,prec=f64,batch=2", "fft:type=r2c,n=113x113x113,prec=f32,batch=2"})

@@ -189,6 +189,9 @@ class FftSpace {
     } catch (const Error&) {  // it does not fit this device
     }
     for (std::size_t i = 0; i < listed; ++i) take(found.list[i].plan);
+    if (const Plan untuned = gpu_fft_default_plan(problem_, traits_, nullptr);
+        untuned.gpu().fft.family == GpuFftFamily::interleaved)
+      take(untuned.gpu().fft.plan);
     for (std::size_t i = 0; i < std::min<std::size_t>(listed, static_cast<std::size_t>(limits.block_orders) / 2); ++i)
       vary(found.list[i].plan, traits_, [this](const fft::FftPlan& plan) { take(plan); });
     for (std::size_t i = 0; i < std::min(listed, tight_ones_); ++i) {  // the enumeration sets no register limit

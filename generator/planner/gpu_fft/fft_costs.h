@@ -22,7 +22,7 @@ struct FftCosts {
   double scattered_loads = 1.1;   // time of loads of single values, to others
   double scattered_stores = 5.5;  // the same of stores of parts of sectors
   double alone = 0.15;            // memory idles while the only block of a multiprocessor computes
-  double crowded = 1.2;           // time of kernels whose threads hold more than 32 values in f32
+  double crowded = 1.3;           // time of kernels whose threads hold more than 32 values in f32
   double few_warps = 0.8;         // memory idles with few warps: share of their accesses' latency that one warp leaves
   double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach
   double shared = 0.75;           // share of 128 bytes per clock that exchanges reach
