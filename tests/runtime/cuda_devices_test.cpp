@@ -123,7 +123,7 @@ TEST_F(TwoGpus, ADeviceThatIsNotThereIsRefusedWithTheNumberThatAre) {
 
 TEST_F(TwoGpus, AnUntunedTransformTakesThePlanOfItsOwnDevice) {
   if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for sm_89 and sm_90";
-  const Problem problem = parse_problem("nufft:type=1,n=64x64,m=20000,prec=f32,tol=1e-3,batch=16");
+  const Problem problem = parse_problem("nufft:type=1,n=64x64,m=20000,prec=f64,tol=1e-3,batch=16");
   const std::string first = text_of(generator::default_plan(problem, backend().traits(0)), problem),
                     second = text_of(generator::default_plan(problem, backend().traits(1)), problem);
   ASSERT_NE(first, second) << "this problem shows nothing";

@@ -234,7 +234,7 @@ TEST_F(EmulatedSlabs, ALimitIsObeyedOrRefusedByTheLeastThatWouldDo) {
 
 TEST_F(EmulatedSlabs, PointsMayChangeAndNeedNotBeCountedBefore) {
   const std::string token = "nufft:type=2,n=12x60,prec=f64,tol=1e-6";
-  Transform transform(token, on_emulated("0:70000"));
+  Transform transform(token, on_emulated("0:64000"));
   EXPECT_NE(transform.explain().find("chosen in set_points"), std::string::npos);
   for (const std::int64_t m : {700, 90, 700}) {
     Problem p = parse_problem(token);

@@ -83,7 +83,7 @@ struct SimdFftKernels {
   void (*transform)(const SimdFftPlan<T>& plan, T* work, T* scratch);
   // The same along an axis of a box of elements, without its levels at edges.
   void (*transform_axis)(const SimdFftPlan<T>& plan, T* work, const SimdAxis& axis, T* scratch);
-  // Precondition: has_simd_edge(); edge.from or edge.to is there.
+  // Precondition: has_simd_edge(); edge.from or edge.to is there. Null with one lane, where it would save little.
   void (*edge_level)(const SimdFftPlan<T>& plan, const SimdAxis& axis, const SimdEdge<T>& edge);
   void (*load)(T* work, const T* from, const SimdMove<T>& move);
   void (*store)(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move);

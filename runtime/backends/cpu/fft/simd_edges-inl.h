@@ -1,5 +1,5 @@
 // Levels of a transform that move elements between an array and the work buffer themselves (SimdEdge of fft/simd.h).
-// fft/simd.cpp and fft/single.cpp include this once per instruction set.
+// fft/simd.cpp includes this once per instruction set.
 #if defined(FOURTUNE_FFT_EDGES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOURTUNE_FFT_EDGES_INL
 #undef FOURTUNE_FFT_EDGES_INL
@@ -20,32 +20,15 @@ namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 // An element from the numbers of one position of adjacent lines, and back. Lanes are in the order of put_parts().
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE Complex<hn::Vec<D>> load_adjacent_element(D d, const T* at, bool swap) {
-  constexpr int L = kLanes<D>;
-  Complex<hn::Vec<D>> x;
-  if constexpr (L == 1) {
-    x = {hn::Set(d, at[0]), hn::Set(d, at[1])};
-  }
-#if HWY_TARGET != HWY_SCALAR
-  else {
-    const auto a = hn::LoadU(d, at), b = hn::LoadU(d, at + L);
-    x = {hn::OddEven(hn::DupEven(b), a), hn::OddEven(b, hn::DupOdd(a))};
-  }
-#endif
+  const auto a = hn::LoadU(d, at), b = hn::LoadU(d, at + kLanes<D>);
+  const Complex<hn::Vec<D>> x{hn::OddEven(hn::DupEven(b), a), hn::OddEven(b, hn::DupOdd(a))};
   return swap ? Complex<hn::Vec<D>>{x.im, x.re} : x;
 }
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void store_adjacent_element([[maybe_unused]] D d, Complex<hn::Vec<D>> x, T* at, bool swap) {
-  constexpr int L = kLanes<D>;
+HWY_INLINE void store_adjacent_element(D d, Complex<hn::Vec<D>> x, T* at, bool swap) {
   if (swap) x = {x.im, x.re};
-  if constexpr (L == 1) {
-    at[0] = hn::GetLane(x.re), at[1] = hn::GetLane(x.im);
-  }
-#if HWY_TARGET != HWY_SCALAR
-  else {
-    hn::StoreU(hn::OddEven(hn::DupEven(x.im), x.re), d, at);
-    hn::StoreU(hn::OddEven(x.im, hn::DupOdd(x.re)), d, at + L);
-  }
-#endif
+  hn::StoreU(hn::OddEven(hn::DupEven(x.im), x.re), d, at);
+  hn::StoreU(hn::OddEven(x.im, hn::DupOdd(x.re)), d, at + kLanes<D>);
 }
 
 // kFrom, kTo: whether it reads and writes the arrays.

@@ -8,7 +8,6 @@
 #include "hwy/foreach_target.h"
 // This must follow foreach_target.h, which includes this file once per target.
 #include "hwy/highway.h"
-#include "runtime/backends/cpu/fft/simd_edges-inl.h"
 #include "runtime/backends/cpu/fft/simd_halves-inl.h"
 #include "runtime/backends/cpu/fft/simd_kernels-inl.h"
 
@@ -45,8 +44,8 @@ void store_one(const T* work, const std::int32_t* output, T* to, const SimdMove<
 template <class T>
 SimdFftKernels<T> one_lane() {
   using D = hn::CappedTag<T, 1>;
-  return {1,           &transform<D>, &transform_axis<D>, &edge_level<D>, &load_one<T>,     &store_one<T>,
-          &twiddle<D>, &multiply<D>,  &split<D>,          &merge<D>,      &spread_pairs<D>, &join_pairs<D>,
+  return {1,           &transform<D>, &transform_axis<D>, nullptr,       &load_one<T>,     &store_one<T>,
+          &twiddle<D>, &multiply<D>,  &split<D>,          &merge<D>,     &spread_pairs<D>, &join_pairs<D>,
           &halve<D>,   &extend<D>,    &split_line<D>,     &merge_line<D>};
 }
 SimdFftKernels<float> one_float() { return one_lane<float>(); }
