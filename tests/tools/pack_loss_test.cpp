@@ -40,8 +40,9 @@ class PackLoss : public testing::Test {
 };
 
 TEST_F(PackLoss, OfANeighbourIsMeasuredAndGoesIntoThePack) {
-  // The first borrows from a neighbour, the second is in the pack, nobody in it is like the third.
-  std::ofstream(folder_ / "here.txt") << "nufft:type=1,n=30x32,m=900,prec=f32,tol=1e-3\n"
+  // The first borrows from a neighbour, and its tolerance is not spelt as in tables; the second is in the pack; nobody
+  // in it is like the third.
+  std::ofstream(folder_ / "here.txt") << "nufft:type=1,n=30x32,m=900,prec=f32,tol=1.0e-03\n"
                                       << "nufft:type=1,n=32x32,m=1000,prec=f32,tol=1e-3\n"
                                       << "fft:type=c2c,n=64,prec=f32\n";
   const Finished first = loss({"--problems", "here.txt", "--seconds", "2", "--out", "loss"});
