@@ -116,7 +116,8 @@ TEST(Recipes, ASpreaderOfTheProcessorIsAFileALineInTheTableAndACall) {
 TEST(Recipes, ASpreaderOfGpusIsATemplateALineInTheTableAndFiveCases) {
   const std::string choices = "generator/plan/nufft/choices.h", rules = "generator/plan/nufft/rules.cpp",
                     defaults = "generator/codegen/nufft/defaults.cpp", kernels = "generator/codegen/nufft/emit.cpp",
-                    planner = "generator/planner/gpu_nufft/choices.cpp", cost = "generator/planner/gpu_nufft/cost.cpp";
+                    planner = "generator/planner/gpu_nufft/choices.cpp",
+                    cost = "generator/planner/gpu_nufft/gridding.cpp";
   struct Case {
     std::string file, function, text;  // the first `switch` behind `function` gets `text`
   };
@@ -125,7 +126,7 @@ TEST(Recipes, ASpreaderOfGpusIsATemplateALineInTheTableAndFiveCases) {
                         {defaults, "Parameters plain_parameters(const Shape& shape, Spread family", "break;"},
                         {kernels, "KernelSource StageKernels::spreader(", "return tile_spreader(false, rest);"},
                         {planner, "std::vector<Interpolate> partners(Spread spread", "return {tiled, points};"},
-                        {cost, "double spread_seconds(", "break;"}};
+                        {cost, "double spreading_seconds(", "break;"}};
   // One file for the compiler, which reads the headers once. What reads and writes plans asks the table.
   std::string all = "#include \"generator/plan/gpu_plan_text.cpp\"\n";
   Copy copy;

@@ -68,7 +68,8 @@ TEST(FftBoxes, ColumnsOfEveryRadixMatchTheDirectSumAndItsAdjoint) {
       for (const char* prec : {"f32", "f64"}) {
         const char* tail = all % 2 == 0 ? "" : ",sign=1";
         const Problem p = problem_of(fmt::format("type={},n=75x{},prec={},batch=2{}", type, columns, prec, tail));
-        check(p, plan_of(FftFamily::rows, Rigor::estimate, 1 + all % 2, 64), random, ++all % 3);
+        const int threads = 1 + all % 2;
+        check(p, plan_of(FftFamily::rows, Rigor::estimate, threads, 64), random, ++all % 3);
       }
 }
 

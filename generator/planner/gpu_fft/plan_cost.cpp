@@ -137,8 +137,8 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
   };
   const double stored = rounds.store_chunk * complex_bytes;
   const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
-  // Of larger arrays, too, where the chunks of a warp lie in rows of several dimensions (28x4096 f32 x 34 on an H100: 75
-  // us by chunks of 32 or 56 bytes, 20 expected).
+  // Of larger arrays, too, where the chunks of a warp lie in rows of several dimensions (28x4096 f32 x 34 on an H100:
+  // 75 us by chunks of 32 or 56 bytes, 20 expected).
   const bool scattered_store = stored > 0 && stored < (rounds.rows && !traffic.small ? 2 * sector : sector);
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
@@ -237,8 +237,8 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const bool spills = plan.precision == Precision::f64 && crowded > 1;
   const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) +
                                 costs.step * steps * (spills ? crowded : 1) / device.clock_hz);
-  // Memory and arithmetic hide behind each other across blocks: the first one of a multiprocessor has nothing to compute
-  // while it loads, and the last one nothing to load.
+  // Memory and arithmetic hide behind each other across blocks: the first one of a multiprocessor has nothing to
+  // compute while it loads, and the last one nothing to load.
   const double turns = std::max(1.0, blocks / device.multiprocessors);
   const double hidden = costs.hidden * (1 - costs.first / turns);
   const double rate = (std::max(memory, compute) + (1 - hidden) * std::min(memory, compute)) * crowded + crossing;

@@ -89,7 +89,7 @@ double load_seconds(const Gridding& g, const nufft::Parameters& with) {
 // Lines that a point alone reads, because there is no point near it, from the cache or from memory.
 double alone_seconds(const Gridding& g, double share) {
   const bool cached = g.cells() * g.complex_bytes() <= g.cache();
-  const double rate = g.dim == 3 ? (cached ? 18e12 : 6.5e12) : cached ? 9e12 : 4.8e12;
+  const double rate = g.dim == 3 ? (cached ? 18e12 : 6.5e12) : cached ? 9e12 : 4.75e12;
   return share * std::pow(g.width, g.dim - 1) * (g.width * g.complex_bytes() + 64) / rate;
 }
 

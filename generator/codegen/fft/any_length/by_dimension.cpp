@@ -303,8 +303,8 @@ class ByDimension {
     EmitOptions forward = line, inverse = line;
     forward.type = inverse.type = FftType::c2c;
     forward.n[at(d)] = inverse.n[at(d)] = m;
-    // The spectrum of the filter, which is symmetric, is the same either way; half lines take their turns by the sign of
-    // the transform.
+    // The spectrum of the filter, which is symmetric, is the same either way; half lines take their turns by the sign
+    // of the transform.
     forward.sign = options_.sign, inverse.sign = -options_.sign;
     forward.in_place = inverse.in_place = false;
     forward.scale = 1;

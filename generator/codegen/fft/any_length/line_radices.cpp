@@ -71,10 +71,10 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
 
 std::vector<int> radices_of_short_real_line(std::int64_t n, FftType type, Precision precision) {
   // Larger radices spill in f64, and leave few threads.
-  constexpr std::int64_t most_held_real = 30, most_radix = 26;
+  constexpr std::int64_t most_held_real = 30, most_of_two = 26;
   if (n < 10 || n > longest_short_real || (n & (n - 1)) == 0) return {};
   if (n <= most_held_real) return {static_cast<int>(n)};
-  std::vector<int> pair = balanced(n, most_radix, false);
+  std::vector<int> pair = balanced(n, most_of_two, false);
   // The larger radix first loads more values at once; a c2r completes its spectrum there, for which a large radix has
   // no registers left: 432 f64 x 9709 on an H100 26.4 us by 18 and 24, 31.5 by 24 and 18; r2c 247 f64 x 16981 27.4 by
   // 19 and 13, 31.7 by 13 and 19.

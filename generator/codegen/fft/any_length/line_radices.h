@@ -16,8 +16,8 @@ std::int64_t most_held(Precision precision);
 // where there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes
 // has_codelets.
 std::vector<int> radices_of_line(std::int64_t n, Precision precision);
-// Of a real line of 10 to longest_short_real values that is no power of two: one up to 30 values, above two in the order
-// of their rounds; nothing if there are none.
+// Of a real line of 10 to longest_short_real values that is no power of two: one up to 30 values, above two in the
+// order of their rounds; nothing if there are none.
 inline constexpr std::int64_t longest_short_real = 499;
 std::vector<int> radices_of_short_real_line(std::int64_t n, FftType type, Precision precision);
 // Three radices of a line that fills a block, for which blocks of `threads_of_two` threads that hold as many values as

@@ -245,8 +245,9 @@ struct Carried {
 };
 Carried neighbours_of(const FftPlan& plan, const LineKernels& line, const LineKernel& kernel) {
   const std::int64_t run = run_of(kernel.options), product = kernel.product;
-  // Odd lines suit small tiles: on an H100 399 f32 x 42048 took 98.9 us in tiles of five lines and 97.1 in tiles of two,
-  // 575 x 29178 97.9 and 93.5 one by one. Lines of even length do not care; 805 takes 95.7 by twos and 110 one by one.
+  // Odd lines suit small tiles: on an H100 399 f32 x 42048 took 98.9 us in tiles of five lines and 97.1 in tiles of
+  // two, 575 x 29178 97.9 and 93.5 one by one. Lines of even length do not care; 805 takes 95.7 by twos and 110 one by
+  // one.
   const bool odd = line.one_along_x && !kernel.two_radices && kernel.n % 2 == 1 && kernel.n <= 600;
   const std::int64_t wanted = kernel.held > 0 ? kernel.held * threads_of_short(kernel.n, kernel.options.precision)
                               : kernel.d > 0 && !kernel.tiny ? line.beside

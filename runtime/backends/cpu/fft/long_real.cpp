@@ -16,7 +16,6 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-constexpr std::int64_t kApartBytes = std::int64_t{2} << 20;
 constexpr std::int64_t kPiece = 2048;  // positions that a thread splits or merges at a time
 
 template <class T>
@@ -28,7 +27,7 @@ class LongReal final : public FftRunner {
       : op_(op), kernels_(simd_fft_kernels<T>()), m_(op.n[0] / 2), forward_(op.type == FftType::r2c) {
     const int workers = team_size(op.threads);
     const std::int64_t bytes = LongFft<T>::work_values(m_) * static_cast<std::int64_t>(sizeof(Value));
-    const bool apart = workers > 1 && bytes <= kApartBytes && (op.batch % workers == 0 || op.batch >= 3 * workers);
+    const bool apart = are_long_lines_apart(bytes, op.batch, workers);
     work_stride_ = (bytes + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(apart ? work_stride_ * workers : bytes);
     for (int worker = 0; worker < (apart ? workers : 1); ++worker)

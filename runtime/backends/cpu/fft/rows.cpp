@@ -273,13 +273,6 @@ class RowsFft final : public FftRunner {
   AlignedBytes work_, middle_;
 };
 
-// Whether threads take whole long transforms, so that none waits for the others, instead of sharing each: where there
-// are enough for all of them and what one works on stays in a core's cache.
-bool are_lines_apart(std::int64_t bytes, std::int64_t batch, int workers) {
-  constexpr std::int64_t kApartBytes = std::int64_t{2} << 20;
-  return workers > 1 && bytes <= kApartBytes && (batch % workers == 0 || batch >= 3 * workers);
-}
-
 // Gives each transform of a batch to one of several workers, or all to the only one, whose threads share them.
 template <class Run>
 void run_batch(std::size_t workers, std::int64_t batch, const Run& one) {
@@ -304,7 +297,7 @@ class ChirpRows final : public FftRunner {
  public:
   explicit ChirpRows(const FftOperation& op) : op_(op) {
     const int workers = team_size(op.threads);
-    const bool apart = are_lines_apart(LongChirp<T>::work_bytes(op.n[0]), op.batch, workers);
+    const bool apart = are_long_lines_apart(LongChirp<T>::work_bytes(op.n[0]), op.batch, workers);
     for (int worker = 0; worker < (apart ? workers : 1); ++worker)
       ffts_.push_back(std::make_unique<LongChirp<T>>(op.n[0], op.sign, apart ? 1 : op.threads));
   }
@@ -333,7 +326,7 @@ class LongRows final : public FftRunner {
   explicit LongRows(const FftOperation& op) : op_(op) {
     const int workers = team_size(op.threads);
     const std::int64_t bytes = LongFft<T>::work_values(op.n[0]) * static_cast<std::int64_t>(sizeof(Value));
-    const bool apart = are_lines_apart(bytes, op.batch, workers);
+    const bool apart = are_long_lines_apart(bytes, op.batch, workers);
     work_stride_ = (bytes + 4095) / 4096 * 4096 + 256;
     work_ = AlignedBytes(apart ? work_stride_ * workers : bytes);
     for (int worker = 0; worker < (apart ? workers : 1); ++worker)
