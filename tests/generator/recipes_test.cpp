@@ -35,10 +35,10 @@ class Copy {
     write_text(folder_ / file, text);
   }
   Finished compile(const std::string& file) const {
-    const std::string source = FOURTUNE_SOURCE_DIR;
+    const std::string source = FOURTUNE_SOURCE_DIR, build = FOURTUNE_BUILD_DIR;
     return run_program(
         {"c++", "-std=c++20", "-fsyntax-only", "-Werror=switch", "-I" + folder_.path().string(), "-I" + source,
-         "-I" + source + "/include", "-I" FOURTUNE_BUILD_DIR "/generator/generated", folder_ / file},
+         "-I" + source + "/include", "-I" + build + "/generator/generated", folder_ / file},
         {}, {{"LC_ALL", "C"}});
   }
 

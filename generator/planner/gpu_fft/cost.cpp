@@ -76,6 +76,7 @@ double convolution_seconds(const Problem& problem, const DeviceTraits& traits, c
 // 127, which it transforms directly, and more for a line that a block does not hold or that it convolves.
 double library_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   constexpr std::int64_t fast_primes = 7, convolved = 128;
+  constexpr double filled_bytes = 200e3;
   const bool single = problem.precision == Precision::f32;
   const double longest = single ? 8192 : 4096, longest_strided = single ? 1024 : 512;
   const double copy = copy_seconds(problem, traits, costs) / costs.library_trip;
@@ -85,9 +86,11 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     if (n == 1) continue;
     const std::vector<std::int64_t> primes = prime_factors(n);
     const bool convolves = primes.back() > convolved, splits = primes.back() > fast_primes && primes.back() != n;
-    // Twice as many values along x fill a block, which then takes 1.5 to 2 copies (9000 to 16384 in f32, on an H200).
+    // Up to three times as many values along x fill a block, which then takes 1.2 to 2 copies (9000 to 16384 in f32 on
+    // an H200; on an H100 12500 in f64 1.3 and 19683 in f32 1.3, and 25200 in f32 4).
     const auto values_along = static_cast<double>(n);
-    const bool filled = kernels == 0 && !convolves && values_along > longest && values_along <= 2 * longest;
+    const bool filled =
+        kernels == 0 && !convolves && values_along > longest && values_along * (single ? 8 : 16) <= filled_bytes;
     const bool one = filled || values_along <= (kernels == 0 || convolves ? longest : longest_strided);
     const double trips = one ? 1 : kernels_of_line(n, longest_strided);
     double work = 0;  // operations per value

@@ -1,8 +1,8 @@
 #include "runtime/backends/cpu/fft/columns.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 
 namespace fourtune::runtime::cpu {
@@ -21,8 +21,8 @@ SimdColumns<T>::SimdColumns(const SimdFftKernels<T>& kernels, std::vector<Axis> 
     elements_[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(element);
     results_[static_cast<std::size_t>(element)] = static_cast<std::int32_t>(k);
   }
-  axes_.front().box.loaded = has_simd_edge(axes_.front().plan->levels.front().radix);
-  axes_.back().box.stored = has_simd_edge(axes_.back().plan->levels.back().radix);
+  axes_.front().box.loaded = kernels_.has_edge(axes_.front().plan->levels.front().radix);
+  axes_.back().box.stored = kernels_.has_edge(axes_.back().plan->levels.back().radix);
 }
 
 template <class T>
@@ -32,13 +32,11 @@ std::int64_t SimdColumns<T>::bytes() const {
 
 template <class T>
 void SimdColumns<T>::run(const Places& places, std::int64_t lines, T* work, T* scratch) const {
-  const std::int64_t groups = kernels_.edge_level != nullptr ? lines / kernels_.lanes : 0;
+  const std::int64_t groups = lines / kernels_.lanes, whole = groups * kernels_.lanes;
   if (groups > 0) whole_groups(places, static_cast<int>(groups), work, scratch);
-  for (std::int64_t first = groups * kernels_.lanes; first < lines; first += kernels_.lanes) {
-    Places rest = places;
-    rest.in += 2 * first, rest.out += 2 * first;
-    one_group(rest, static_cast<int>(std::min<std::int64_t>(kernels_.lanes, lines - first)), work, scratch);
-  }
+  Places rest = places;
+  rest.in += 2 * whole, rest.out += 2 * whole;
+  if (whole < lines) last_group(rest, static_cast<int>(lines - whole), work, scratch);
 }
 
 template <class T>
@@ -71,9 +69,9 @@ void SimdColumns<T>::whole_groups(const Places& places, int groups, T* work, T* 
   }
 }
 
-// Lines too few for the lanes of a vector, or of kernels without levels at edges.
+// Lines too few for the lanes of a vector.
 template <class T>
-void SimdColumns<T>::one_group(const Places& places, int lines, T* work, T* scratch) const {
+void SimdColumns<T>::last_group(const Places& places, int lines, T* work, T* scratch) const {
   SimdMove<T> move;
   move.size = size_, move.swap = swap_, move.count = lines;
   move.step = places.in_step;

@@ -34,7 +34,7 @@ class SimdColumns {
 
  private:
   void whole_groups(const Places& places, int groups, T* work, T* scratch) const;
-  void one_group(const Places& places, int lines, T* work, T* scratch) const;
+  void last_group(const Places& places, int lines, T* work, T* scratch) const;
 
   const SimdFftKernels<T>& kernels_;
   std::vector<Axis> axes_;

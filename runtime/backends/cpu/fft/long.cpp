@@ -178,7 +178,7 @@ void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matr
     T *work = thread_work(worker), *own = work + scalars_;
     groups_of(block, columns_, stride == 1, [&](std::int64_t j2, std::int64_t groups, std::int64_t count) {
       const T* const from = reinterpret_cast<const T*>(in + j2 * stride);
-      const bool edge = stride == 1 && count == lanes && has_simd_edge(along_columns_.levels.front().radix);
+      const bool edge = stride == 1 && count == lanes && kernels_.has_edge(along_columns_.levels.front().radix);
       if (edge)
         kernels_.edge_level(along_columns_, {}, edge_of(work, groups, from, columns_));
       else
@@ -220,7 +220,7 @@ void LongFft<T>::transform(const Value* in, std::int64_t in_stride, Value* work,
     T* const own = thread_work(worker);
     groups_of(block, rows_, out_stride == 1, [&](std::int64_t k1, std::int64_t groups, std::int64_t count) {
       T* const to = reinterpret_cast<T*>(out + k1 * out_stride);
-      const bool edge = out_stride == 1 && count == lanes && has_simd_edge(along_rows_.levels.back().radix);
+      const bool edge = out_stride == 1 && count == lanes && kernels_.has_edge(along_rows_.levels.back().radix);
       for (std::int64_t g = 0; g < groups; ++g) {
         T* const area = own + g * area_;
         kernels_.load(area, reinterpret_cast<const T*>(work + (k1 + g * lanes) * pitch_),

@@ -27,10 +27,20 @@ SimdFftKernels<float> float_kernels() { return {}; }
 SimdFftKernels<double> double_kernels() { return {}; }
 #else
 
+// Levels at edges are large, so that x86 processors from before AVX2 have none.
+template <class D, class T = hn::TFromD<D> >
+constexpr decltype(SimdFftKernels<T>::edge_level) edges() {
+#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSE4
+  return nullptr;
+#else
+  return &edge_level<D>;
+#endif
+}
+
 template <class D, class T = hn::TFromD<D> >
 SimdFftKernels<T> kernels() {
-  return {kLanes<D>,   &transform<D>, &transform_axis<D>, &edge_level<D>, &load<D>,         &store<D>,
-          &twiddle<D>, &multiply<D>,  &split<D>,          &merge<D>,      &spread_pairs<D>, &join_pairs<D>,
+  return {kLanes<D>,   &transform<D>, &transform_axis<D>, edges<D>(),    &load<D>,         &store<D>,
+          &twiddle<D>, &multiply<D>,  &split<D>,          &merge<D>,     &spread_pairs<D>, &join_pairs<D>,
           &halve<D>,   &extend<D>,    &split_line<D>,     &merge_line<D>};
 }
 SimdFftKernels<float> float_kernels() { return kernels<hn::ScalableTag<float> >(); }

@@ -55,9 +55,6 @@ struct SimdEdge {
   const std::int32_t* places = nullptr;     // with `to`: the position of each element's result
   bool swap = false;                        // exchanges real and imaginary parts on both sides
 };
-// Whether a level of this radix can run at an edge.
-inline bool has_simd_edge(int radix) { return radix <= 16; }
-
 // How half a spectrum of real numbers stands for a whole one: entries that have a mirror image are multiplied by
 // interior and conjugated if conjugate. exchange: its real and imaginary parts are exchanged.
 template <class T>
@@ -83,7 +80,7 @@ struct SimdFftKernels {
   void (*transform)(const SimdFftPlan<T>& plan, T* work, T* scratch);
   // The same along an axis of a box of elements, without its levels at edges.
   void (*transform_axis)(const SimdFftPlan<T>& plan, T* work, const SimdAxis& axis, T* scratch);
-  // Precondition: has_simd_edge(); edge.from or edge.to is there. Null with one lane, where it would save little.
+  // Precondition: has_edge(); edge.from or edge.to is there. Null with one lane and before AVX2.
   void (*edge_level)(const SimdFftPlan<T>& plan, const SimdAxis& axis, const SimdEdge<T>& edge);
   void (*load)(T* work, const T* from, const SimdMove<T>& move);
   void (*store)(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move);
@@ -111,6 +108,9 @@ struct SimdFftKernels {
   // with 0 < first and last <= m/2 + 1, and their mirror images m - k. merge makes the input of a transform of sign +1.
   void (*split_line)(T* line, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
   void (*merge_line)(const T* from, T* to, std::int64_t first, std::int64_t last, const HalfLine<T>& half);
+
+  // Whether a level of this radix can run at an edge.
+  bool has_edge(int radix) const { return edge_level != nullptr && radix <= 16; }
 };
 // Kernels for this processor's vectors, and kernels for one lane. A processor without vectors has only the latter.
 template <class T>

@@ -89,7 +89,7 @@ void edge_pass_of(int radix, const Blocks& b, const SimdEdge<T>& edge, const T* 
     FOURTUNE_CASE(13)
     FOURTUNE_CASE(16)
 #undef FOURTUNE_CASE
-    default:  // not has_simd_edge()
+    default:  // not has_edge()
       return;
   }
 }
