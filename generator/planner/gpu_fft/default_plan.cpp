@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/layout.h"
+#include "generator/codegen/fft/any_length/convolved.h"
 #include "generator/plan/fft/geometry.h"
 #include "generator/planner/gpu_fft/families.h"
 #include "generator/planner/gpu_fft/fitted_plan.h"
