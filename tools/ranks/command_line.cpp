@@ -54,7 +54,7 @@ int run_ranks_command_line(int argc, char** argv, bool speaks) {
     const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fmt::print(stderr, "fourtune-ranks: error: rank {}: {}\n", rank, memory ? "not enough memory" : error.what());
+    say("fourtune-ranks: error: rank {}: {}\n", rank, memory ? "not enough memory" : error.what());
     return MPI_Abort(MPI_COMM_WORLD, kExitFailure);
   }
 }

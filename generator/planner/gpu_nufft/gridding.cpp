@@ -111,9 +111,8 @@ double group_interpolate_seconds(const Gridding& g, Interpolate family, const nu
   const double alone = g.dim == 3 ? alone_seconds(g, std::exp(-4 * density_of(g))) : 0;
   if (family == Interpolate::points)
     return g.points * (weights + 6e-12 + (g.f32() ? 1.4 : 2.1) * g.stencil() * shared + alone);
-  // In 2D the scattered values of several transforms cost more than the weights that they share: 4.2 million points of
-  // w
-  // = 5 take 63 ps in groups of four and 35 one by one, 0.42 million of w = 6 22 and 16 (H100).
+  // In 2D the scattered values of several transforms cost more than the weights that they share: 4.2 million points
+  // of w = 5 take 63 ps in groups of four and 35 one by one, 0.42 million of w = 6 22 and 16 (H100).
   if (g.dim == 2)
     return g.points * (weights + 14e-12 + 1.6 * g.stencil() * shared + 2.5 * scattered_seconds(g)) +
            load_seconds(g, with);
