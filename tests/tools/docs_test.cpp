@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -202,17 +203,18 @@ TEST(Docs, NameTheVersionOfTheLibrary) {
 // But for those of developers: faults that tests ask for, and templates that are read when a program starts.
 TEST(Docs, TheCommandLinesPageNamesEveryEnvironmentVariable) {
   const std::string page = read_text(kRoot / "docs/cli.md");
-  static const std::regex asked("getenv\\(\"(\\w+)\"\\)|variable\\(\"(\\w+)\"\\)|\"(FOURTUNE_\\w+)\"");
+  constexpr std::string_view start = "\"FOURTUNE_";
   int seen = 0;
   for (const char* folder : {"base", "db", "dropin", "generator", "runtime", "tools", "tuner"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
       const std::string text = read_text(entry.path());
-      for (std::sregex_iterator at(text.begin(), text.end(), asked), end; at != end; ++at, ++seen) {
-        const std::string name = (*at)[1].str() + (*at)[2].str() + (*at)[3].str();
-        if (!name.starts_with("FOURTUNE_") || name.starts_with("FOURTUNE_TEST_") || name == "FOURTUNE_TEMPLATES" ||
-            name.ends_with("_H"))
-          continue;
+      for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
+        const std::string name = text.substr(at + 1, text.find('"', at + 1) - at - 1);
+        if (name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != std::string::npos)
+          continue;  // a message
+        ++seen;
+        if (name.starts_with("FOURTUNE_TEST_") || name == "FOURTUNE_TEMPLATES" || name.ends_with("_H")) continue;
         EXPECT_NE(page.find("`" + name + "`"), std::string::npos) << entry.path() << " reads " << name;
       }
     }
