@@ -15,7 +15,6 @@ namespace fourtune::test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::string_literals;
 
 std::string source(const std::string& file) { return read_text(fs::path(FOURTUNE_SOURCE_DIR) / file); }
 
@@ -34,11 +33,15 @@ class Copy {
     fs::create_directories((folder_ / file).parent_path());
     write_text(folder_ / file, text);
   }
-  Finished compile(const std::string& file) const {
+  // As one file for the compiler, which reads the headers once.
+  Finished compile(const std::vector<std::string>& files) {
+    std::string all;
+    for (const std::string& file : files) all += "#include \"" + file + "\"\n";
+    write("all.cpp", all);
     const std::string source = FOURTUNE_SOURCE_DIR, build = FOURTUNE_BUILD_DIR;
     return run_program(
         {"c++", "-std=c++20", "-fsyntax-only", "-Werror=switch", "-I" + folder_.path().string(), "-I" + source,
-         "-I" + source + "/include", "-I" + build + "/generator/generated", folder_ / file},
+         "-I" + source + "/include", "-I" + build + "/generator/generated", folder_ / "all.cpp"},
         {}, {{"LC_ALL", "C"}});
   }
 
@@ -51,8 +54,7 @@ TEST(Recipes, AWindowIsAFileAndALineInTheTable) {
                     table = "generator/window/window.cpp", own = "generator/window/hann.cpp";
   Copy copy;
   copy.write(header, with_after(source(header), "enum class WindowKind {\n", "  hann,\n"));
-  copy.write(table, source(table));
-  const Finished missing = copy.compile(table);
+  const Finished missing = copy.compile({table});
   EXPECT_NE(missing.code, 0);
   EXPECT_NE(missing.err.find("each WindowKind has a line"), std::string::npos) << missing.err;
   copy.write(formulas, with_after(source(formulas), "extern const WindowFormula ", "hann_formula, "));
@@ -68,11 +70,8 @@ TEST(Recipes, AWindowIsAFileAndALineInTheTable) {
              "const WindowFormula hann_formula{.name = \"hann\", .shape = shape, .evaluate = evaluate,\n"
              "                                 .quadrature_size = quadrature_size};\n}\n");
   // Nothing else names each window: what reads and writes plans, and what chooses widths, takes the table.
-  for (const std::string& file : {table, own, "generator/window/width.cpp"s, "generator/plan/plan_text.cpp"s}) {
-    if (file != table && file != own) copy.write(file, source(file));
-    const Finished whole = copy.compile(file);
-    EXPECT_EQ(whole.code, 0) << whole.err;
-  }
+  const Finished whole = copy.compile({table, own, "generator/window/width.cpp", "generator/plan/plan_text.cpp"});
+  EXPECT_EQ(whole.code, 0) << whole.err;
 }
 
 TEST(Recipes, ASpreaderOfTheProcessorIsAFileALineInTheTableAndACall) {
@@ -82,13 +81,11 @@ TEST(Recipes, ASpreaderOfTheProcessorIsAFileALineInTheTableAndACall) {
   Copy copy;
   const std::string with_family = with_after(source(plan), "enum class SpreadFamily {\n", "  twice,\n");
   copy.write(plan, with_family);
-  copy.write(engine, source(engine));
-  copy.write(body, source(body));
-  const Finished missing = copy.compile(body);
+  const Finished missing = copy.compile({plan});
   EXPECT_NE(missing.code, 0);
   EXPECT_NE(missing.err.find("each SpreadFamily has a line"), std::string::npos) << missing.err;
   copy.write(plan, with_after(with_family, "kSpreaders[] = {\n", "    {\"twice\", true, false, false, true, 0},\n"));
-  const Finished uncalled = copy.compile(body);
+  const Finished uncalled = copy.compile({body});
   EXPECT_NE(uncalled.code, 0);
   EXPECT_NE(uncalled.err.find("'twice' not handled"), std::string::npos) << uncalled.err;
   const std::string text = source(engine),
@@ -106,11 +103,8 @@ TEST(Recipes, ASpreaderOfTheProcessorIsAFileALineInTheTableAndACall) {
              "template void spread_twice(GridderEngine<double>&, const Batch<double>&);\n"
              "}\n");
   // Plans, rules and costs ask the table.
-  for (const std::string& file : {body, own, "generator/plan/plan.cpp"s, "generator/plan/accuracy.cpp"s}) {
-    if (file != body && file != own) copy.write(file, source(file));
-    const Finished whole = copy.compile(file);
-    EXPECT_EQ(whole.code, 0) << whole.err;
-  }
+  const Finished whole = copy.compile({body, own, "generator/plan/plan.cpp", "generator/plan/accuracy.cpp"});
+  EXPECT_EQ(whole.code, 0) << whole.err;
 }
 
 TEST(Recipes, ASpreaderOfGpusIsATemplateALineInTheTableAndFiveCases) {
@@ -127,19 +121,17 @@ TEST(Recipes, ASpreaderOfGpusIsATemplateALineInTheTableAndFiveCases) {
                         {kernels, "KernelSource StageKernels::spreader(", "return tile_spreader(false, rest);"},
                         {planner, "std::vector<Interpolate> partners(Spread spread", "return {tiled, points};"},
                         {cost, "double spreading_seconds(", "break;"}};
-  // One file for the compiler, which reads the headers once. What reads and writes plans asks the table.
-  std::string all = "#include \"generator/plan/gpu_plan_text.cpp\"\n";
+  // What reads and writes plans asks the table.
+  std::vector<std::string> all{"generator/plan/gpu_plan_text.cpp"};
   Copy copy;
   const std::string with_family = with_after(source(choices), "enum class Spread {\n", "  twice,\n");
   copy.write(choices, with_family);
-  copy.write("all.cpp", "#include \"" + choices + "\"\n");
-  const Finished missing = copy.compile("all.cpp");
+  const Finished missing = copy.compile({choices});
   EXPECT_NE(missing.code, 0);
   EXPECT_NE(missing.err.find("each Spread has a line"), std::string::npos) << missing.err;
   copy.write(choices, with_after(with_family, "kSpreads[] = {\n", "    {\"twice\", false, true, false, true},\n"));
-  for (const Case& one : cases) all += "#include \"" + one.file + "\"\n";
-  copy.write("all.cpp", all);
-  const Finished without = copy.compile("all.cpp");
+  for (const Case& one : cases) all.push_back(one.file);
+  const Finished without = copy.compile(all);
   EXPECT_NE(without.code, 0);
   for (const Case& one : cases)
     EXPECT_TRUE(std::regex_search(without.err, std::regex(one.file + ":[0-9:]+ error: .*'twice' not handled")))
@@ -152,7 +144,7 @@ TEST(Recipes, ASpreaderOfGpusIsATemplateALineInTheTableAndFiveCases) {
     copy.write(one.file,
                text.substr(0, inside) + "    case Spread::twice:\n      " + one.text + "\n" + text.substr(inside));
   }
-  const Finished whole = copy.compile("all.cpp");
+  const Finished whole = copy.compile(all);
   EXPECT_EQ(whole.code, 0) << whole.err;
 }
 
@@ -162,9 +154,7 @@ TEST(Recipes, AnFftOfTheProcessorIsAFileAFamilyAndACall) {
                     texts = "generator/plan/plan.cpp", planner = "generator/planner/cpu/candidates.cpp";
   Copy copy;
   copy.write(plan, with_after(source(plan), "enum class FftFamily {\n", "  copied,\n"));
-  copy.write(header, source(header));
-  copy.write(body, source(body));
-  const Finished missing = copy.compile(body);
+  const Finished missing = copy.compile({body});
   EXPECT_NE(missing.code, 0);
   EXPECT_NE(missing.err.find("'copied' not handled"), std::string::npos) << missing.err;
   copy.write(header,
@@ -187,10 +177,8 @@ TEST(Recipes, AnFftOfTheProcessorIsAFileAFamilyAndACall) {
   copy.write(texts, with_after(source(texts), "fft_families[] = {\n", "    {FftFamily::copied, \"copied\"},\n"));
   copy.write(planner, with_after(source(planner), "std::vector<Choice> choices = {",
                                  "{FftFamily::copied, Rigor::measure, 64}, "));
-  for (const std::string& file : {body, own, texts, planner}) {
-    const Finished whole = copy.compile(file);
-    EXPECT_EQ(whole.code, 0) << whole.err;
-  }
+  const Finished whole = copy.compile({body, own, texts, planner});
+  EXPECT_EQ(whole.code, 0) << whole.err;
 }
 
 TEST(Recipes, APlannerIsFiveFunctionsAndALineInTheTable) {
@@ -215,12 +203,10 @@ TEST(Recipes, APlannerIsFiveFunctionsAndALineInTheTable) {
                                               "#include \"generator/planner/sums/planner.h\"\n");
   copy.write(table, with_after(with_include, "kPlanners[] = {", "{false, Kind::fft, sums_planner}, "));
   copy.write(own, planner("listed, usual, adapted, cost, least"));
-  for (const std::string& file : {table, own}) {
-    const Finished whole = copy.compile(file);
-    EXPECT_EQ(whole.code, 0) << whole.err;
-  }
+  const Finished whole = copy.compile({table, own});
+  EXPECT_EQ(whole.code, 0) << whole.err;
   copy.write(own, planner("listed, usual, cost, least, adapted"));
-  EXPECT_NE(copy.compile(own).code, 0) << "functions in another order are taken";
+  EXPECT_NE(copy.compile({own}).code, 0) << "functions in another order are taken";
 }
 
 // Each link of the page is a file, and has every name in code that the page says is there: "`kBackends` in
