@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <queue>
 #include <set>
@@ -192,14 +193,14 @@ class Enumeration {
     double choices = 0;
     for (const auto& shape : shapes) {
       plan.kernels[k] = shape.kernel;
-      auto chosen = kernel_choices(plan, static_cast<int>(k), device_, request_.batch, limits_.forms, counts_);
-      choices += static_cast<double>(chosen.size());
-      for (const Load load : {Load::plain, Load::async, Load::bulk}) {  // the estimate is least certain about loads
-        std::vector<KernelOption> same;
-        for (const auto& option : chosen)
-          if (option.kernel.with.load == load) same.push_back(option);
+      std::map<Load, std::vector<KernelOption>> by_load;  // the estimate is least certain about loads
+      for (auto& option : kernel_choices(plan, static_cast<int>(k), device_, request_.batch, limits_.forms, counts_)) {
+        by_load[option.kernel.with.load].push_back(std::move(option));
+        ++choices;
+      }
+      for (auto& [load, same] : by_load) {
         keep_best(same, limits_.choices);
-        for (auto& option : same) out.push_back(std::move(option));
+        std::move(same.begin(), same.end(), std::back_inserter(out));
       }
     }
     counts_.add("choices", "the best of a shape with each kind of load", choices, static_cast<double>(out.size()));
