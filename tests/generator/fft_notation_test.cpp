@@ -8,6 +8,7 @@
 #include "generator/plan/fft/notation.h"
 #include "tests/support/fft_plans.h"
 #include "tests/support/golden.h"
+#include "tests/support/turns.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -303,6 +304,7 @@ TEST(FftNotation, MutilatedTextIsRefusedOrReadNeverACrash) {
           break;
       }
     }
+    if (!test::next_has_turn_under_sanitizers()) continue;
     try {
       const auto plan = parse_fft_plan(text);
       ASSERT_EQ(parse_fft_plan(to_text(plan)), plan) << text;

@@ -1,6 +1,7 @@
 // Long sweeps over alike cases, of which tools/check runs a part for each commit (docs/design/testing.md).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -9,15 +10,17 @@
 namespace fourtune::test {
 
 // Whether the case of this number runs. FOURTUNE_TEST_TURN=K/N picks those that leave K when they are divided by N;
-// without it, as when a program is called by hand, every case runs. Throws std::invalid_argument for another text.
-inline bool has_turn(std::uint64_t number) {
+// without it, as when a program is called by hand, every case runs. Cases that shall run more often take turns in
+// `parts` below N, which divides N. Throws std::invalid_argument for another text.
+inline bool has_turn(std::uint64_t number, std::uint64_t parts = UINT64_MAX) {
   const char* turn = std::getenv("FOURTUNE_TEST_TURN");
   if (!turn || !*turn) return true;
   char* end = nullptr;
   const std::uint64_t mine = std::strtoull(turn, &end, 10), all = *end == '/' ? std::strtoull(end + 1, &end, 10) : 0;
   if (*end != '\0' || mine >= all)
     throw std::invalid_argument("FOURTUNE_TEST_TURN is '" + std::string(turn) + "', which is not as 0/3, 1/3 or 2/3");
-  return number % all == mine;
+  const std::uint64_t turns = std::min(parts, all);
+  return number % turns == mine % turns;
 }
 
 // The same for cases in the order in which a test asks.
