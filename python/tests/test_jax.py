@@ -14,6 +14,7 @@ from jax.test_util import check_grads
 
 import fourtune
 import fourtune.jax as fj
+from turns import of_turn
 
 SHAPES = {1: (7,), 2: (4, 5), 3: (3, 4, 3)}
 ALL = [(kind, dim) for dim in (1, 2, 3) for kind in (1, 2, 3)]
@@ -54,9 +55,9 @@ def test_values_are_those_of_plan(kind, dim, wrap):
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind, dim", ALL)
-@pytest.mark.parametrize("lead, real", [((), False), ((2,), False), ((), True)])
-def test_derivatives_of_first_and_second_order_in_both_modes(kind, dim, lead, real):
+@pytest.mark.parametrize("lead, real, kind, dim", of_turn(
+    [(lead, real, *one) for lead, real in [((), False), ((2,), False), ((), True)] for one in ALL], 4))
+def test_derivatives_of_first_and_second_order_in_both_modes(lead, real, kind, dim):
     order = 2 if dim == 2 and not lead else 1  # compiling second derivatives takes seconds for each case
     check_grads(function_of(kind, dim), arguments(kind, dim, lead, real), order=order, modes=("fwd", "rev"), rtol=1e-4,
                 atol=1e-4)
