@@ -74,7 +74,7 @@ function(fourtune_room folder)
   # What reads and writes texts or asks drivers gains nothing that a user could notice from more optimisation, which
   # takes a third of the compiler's time. Rooms with loops over data, plans or points have all of it.
   set(texts "^(base|db|generator/codegen.*|runtime/backends/cuda|tuner/(session|report|worker)"
-            "|tools/(common|bench|soak|ranks))$")
+            "|tools/(common|bench|soak))$")
   list(JOIN texts "" texts)
   set(first PREPEND)
   if(CMAKE_BUILD_TYPE STREQUAL "Release" AND folder MATCHES "${texts}")
