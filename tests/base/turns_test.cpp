@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace fourtune::test {
 namespace {
 
@@ -24,6 +26,20 @@ TEST_F(Turns, EveryCaseRunsByHand) {
 TEST_F(Turns, EveryCaseHasOneTurn) {
   for (std::uint64_t number = 0; number < 10; ++number)
     EXPECT_EQ(runs("0/3", number) + runs("1/3", number) + runs("2/3", number), 1) << number;
+}
+
+// Of sixteen turns every case has one, and where there are fewer parts, one in each round of so many turns.
+TEST_F(Turns, CasesInFewerPartsRunMoreOften) {
+  for (const std::uint64_t parts : {2, 4, 8, 16})
+    for (std::uint64_t number = 0; number < 20; ++number)
+      for (std::uint64_t round = 0; round < 16 / parts; ++round) {
+        int times = 0;
+        for (std::uint64_t i = 0; i < parts; ++i) {
+          ::setenv("FOURTUNE_TEST_TURN", (std::to_string(round * parts + i) + "/16").c_str(), 1);
+          times += has_turn(number, parts) ? 1 : 0;
+        }
+        EXPECT_EQ(times, 1) << number << " in " << parts;
+      }
 }
 
 TEST_F(Turns, WhatIsNoTurnIsNamed) {

@@ -35,12 +35,12 @@ class FailuresOnly final : public testing::EmptyTestEventListener {
   int rank_;
 };
 
-// The kernels of most tests depend on the number of ranks. In tools/check (eight turns) each commit runs every test
-// without GPUs, but on one of the numbers 1 to 4, and half of the tests with GPUs, whose kernels take long to compile;
-// the next commits run the others. Where the filter names one suite, its tests take turns.
+// The kernels of most tests depend on the number of ranks. In tools/check (16 turns) each commit runs every test
+// without GPUs, but on one of the numbers 1 to 4, and a quarter of the tests with GPUs, whose kernels take long to
+// compile; the next commits run the others. Where the filter names one suite, its tests take turns.
 bool has_turn(std::uint64_t number) {
 #ifdef FOURTUNE_EMULATED_GPUS
-  return fourtune::test::has_turn(number);
+  return fourtune::test::has_turn(number, 16);
 #else
   return fourtune::test::has_turn(number, 4);
 #endif

@@ -10,9 +10,9 @@
 namespace fourtune::test {
 
 // Whether the case of this number runs. FOURTUNE_TEST_TURN=K/N picks those that leave K when they are divided by N;
-// without it, as when a program is called by hand, every case runs. Cases that shall run more often take turns in
-// `parts` below N, which divides N. Throws std::invalid_argument for another text.
-inline bool has_turn(std::uint64_t number, std::uint64_t parts = UINT64_MAX) {
+// without it, as when a program is called by hand, every case runs. Where N is above `parts`, which divides it, there
+// are only so many turns: fewer parts run more often. Throws std::invalid_argument for another text.
+inline bool has_turn(std::uint64_t number, std::uint64_t parts = 8) {
   const char* turn = std::getenv("FOURTUNE_TEST_TURN");
   if (!turn || !*turn) return true;
   char* end = nullptr;
