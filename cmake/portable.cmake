@@ -17,7 +17,8 @@ set(files "")
 if(TARGET fourtune_fmt)
   list(APPEND rooms fourtune_fmt)
 endif()
-list(REMOVE_ITEM rooms fourtune_dropin_cufft)  # its functions have the names of the library's that it would replace
+# The first one's functions have the names of the library's that it would replace; the others need MPI's library.
+list(REMOVE_ITEM rooms fourtune_dropin_cufft fourtune_runtime_distributed fourtune_tools_ranks)
 foreach(room ${rooms})
   list(APPEND files $<TARGET_FILE:${room}>)
 endforeach()
