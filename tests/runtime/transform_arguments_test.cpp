@@ -42,6 +42,18 @@ TEST(Arguments, TheArrayThatIsNullIsTheOneThatIsNamed) {
   EXPECT_TRUE(says(failure([&] { third.execute(nullptr, nullptr); }), "point_values")) << "no targets need no values";
 }
 
+TEST(Arguments, ArraysWithoutElementsMayHaveOneAddress) {
+  const double x[4] = {0.1, 0.2, 0.3, 0.4};
+  Complex values[4] = {};
+  Transform third("nufft:type=3,dim=1,prec=f64,tol=1e-6", plain());
+  third.set_points({0, x, nullptr, nullptr, 0, x});
+  third.execute(values, values);
+  third.execute_adjoint(values, values);
+  third.execute(nullptr, nullptr);
+  third.set_points({4, x, nullptr, nullptr, 0, x});
+  EXPECT_TRUE(says(failure([&] { third.execute(values, values); }), "same array")) << "one of them has elements";
+}
+
 // Memory that begins `shift` bytes after a multiple of 16.
 struct Shifted {
   explicit Shifted(std::size_t shift) : bytes(4096 + 16) {
