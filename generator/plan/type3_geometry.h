@@ -58,8 +58,8 @@ std::array<double, 3> type3_extent(const Problem& problem);
 // known. Nearly: at least 0.8 of an extent that the problem says, and 0.9999, for rounding to f32, of a guess.
 double type3_source_half(const Problem& problem, int d, double source_half, double target_half);
 
-// Centre and half-width of coordinates from low to high, all of which are within it. The centre becomes 0 if it is within a tenth of the
-// half-width, so that no phase factor is needed.
+// Centre and half-width of coordinates from low to high, all of which are within it. The centre becomes 0 if it is
+// within a tenth of the half-width, so that no phase factor is needed.
 Interval type3_interval(double low, double high);
 
 // The part of a grid at which a coordinate lies: (x - centre - centre_low) (factor + factor_low).

@@ -126,7 +126,8 @@ TEST(Type3Geometry, AnIntervalHoldsItsEndsAlsoWhereItsMiddleIsRounded) {
     }
 }
 
-// The deconvolution at a target takes the same distance from the centre, so what is lost of it is an error of the result.
+// The deconvolution at a target takes the same distance from the centre, so what is lost of it is an error of the
+// result.
 TEST(Type3Geometry, AMapKeepsTheDigitsOfDistancesFromACentreFarAway) {
   for (const double centre : {0.0, 0.3, -1000.2200717515158, 1e9 + 0.1, -3e15})
     for (const double half : {1.0, 3e-5, 1e-10}) {
