@@ -63,6 +63,9 @@ void add_database(const fs::path& path, OpenAs as, LayerReport& report, std::vec
   }
   if (as == OpenAs::immutable && !fs::exists(path, ignored))
     throw StoreError(StoreFault::unreadable, "pack '" + path.string() + "' does not exist");
+  // SQLite would take it for a database without tables.
+  if (as == OpenAs::immutable && fs::file_size(path, ignored) == 0)
+    throw StoreError(StoreFault::damaged, "pack '" + path.string() + "' is empty; get it again");
   auto entries = read_lookup_entries(open_for_reading(path, as), report.damaged);
   for (LookupEntry& entry : entries) entry.layer = layer;
   report.usable = true;

@@ -71,8 +71,9 @@ double type3_source_half(const Problem& problem, int d, double source_half, doub
 }
 
 Interval type3_interval(double low, double high) {
-  // Their sum may overflow, their halves may underflow.
-  Interval out{std::midpoint(low, high), std::midpoint(high, -low)};
+  // Their sum may overflow, their halves may underflow. Of neighbouring numbers the middle is one of the two.
+  Interval out{std::midpoint(low, high), 0};
+  out.half = std::max(high - out.centre, out.centre - low);
   if (std::abs(out.centre) < 0.1 * out.half) {
     out.half += std::abs(out.centre);
     out.centre = 0;
@@ -94,6 +95,18 @@ std::int64_t cells(double least) {
 std::int64_t even(std::int64_t n) { return n + n % 2; }
 
 }  // namespace
+
+Type3Map type3_map(double centre, long double cells_per_unit, std::int64_t cells, bool middle) {
+  const long double factor = cells_per_unit / static_cast<long double>(cells);
+  const long double before = middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0;
+  Type3Map map;
+  map.centre = static_cast<double>(centre - before);
+  // Of the doubles first, whose difference is exact: a long double may have no digits for `before` beside the centre.
+  map.centre_low = static_cast<double>(static_cast<long double>(centre) - map.centre - before);
+  map.factor = static_cast<double>(factor);
+  map.factor_low = static_cast<double>(factor - map.factor);
+  return map;
+}
 
 Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const Interval& target,
                                const GaussianRule& gaussian) {

@@ -58,9 +58,18 @@ std::array<double, 3> type3_extent(const Problem& problem);
 // known. Nearly: at least 0.8 of an extent that the problem says, and 0.9999, for rounding to f32, of a guess.
 double type3_source_half(const Problem& problem, int d, double source_half, double target_half);
 
-// Centre and half-width of coordinates from low to high. The centre becomes 0 if it is within a tenth of the
-// half-width, so that no phase factor is needed.
+// Centre and half-width of coordinates from low to high, all of which are within it. The centre becomes 0 if it is
+// within a tenth of the half-width, so that no phase factor is needed.
 Interval type3_interval(double low, double high);
+
+// The part of a grid at which a coordinate lies: (x - centre - centre_low) (factor + factor_low).
+struct Type3Map {
+  double centre = 0, centre_low = 0, factor = 1, factor_low = 0;
+};
+// (x - centre) cells_per_unit / cells, plus floor(cells / 2) / cells where position 0 is in the middle. It keeps more
+// digits than a double has: over N cells its rounding alone would be N / 2 times that of a coordinate, the same for all
+// points. Points may lie 1e10 times as far from 0 as from their centre.
+Type3Map type3_map(double centre, long double cells_per_unit, std::int64_t cells, bool middle);
 
 Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const Interval& target,
                                const GaussianRule& gaussian);

@@ -29,7 +29,8 @@ class TypedTransform {
       : points_of_one_(!options.distinct_points), transform_(checked(problem), options) {}
 
   // One array for each dimension; of a type 3 the sources first, then the targets. Throws Error{contradiction} for
-  // another number of arrays and for arrays of different lengths.
+  // another number of arrays, for arrays of different lengths, and with distinct_points for arrays that cannot hold as
+  // many points for each transform.
   template <class... Arrays>
   void set_points(const Arrays&... coordinates) {
     (check_coordinates<Arrays>(), ...);
@@ -45,6 +46,10 @@ class TypedTransform {
         throw Error(Status::contradiction, "coordinates of " + std::to_string(sizes[i]) + " points beside those of " +
                                                std::to_string(sizes[i / dim * dim]));
     const std::int64_t sets = points_of_one_ ? 1 : transform_.problem().batch;
+    for (std::size_t i = 0; i < wanted; i += dim)
+      if (static_cast<std::int64_t>(sizes[i]) % sets != 0)
+        throw Error(Status::contradiction, "coordinates of " + std::to_string(sizes[i]) + " points for " +
+                                               std::to_string(sets) + " transforms with distinct points");
     Points points;
     const void** const places[] = {&points.x, &points.y, &points.z, &points.s, &points.t, &points.u};
     for (std::size_t i = 0; i < wanted; ++i) *places[i < dim ? i : 3 + i - dim] = data[i];

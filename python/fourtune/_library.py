@@ -12,7 +12,7 @@ import warnings
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
 
-from ._errors import DatabaseWarning, FourtuneValueError, from_status
+from ._errors import DatabaseWarning, FourtuneTypeError, FourtuneValueError, from_status
 
 _PACKAGE = Path(__file__).parent
 
@@ -167,8 +167,12 @@ class Transform:
         options = Options()
         check(library.fourtune_options_init(byref(options)))
         if databases is not None:
-            paths = [databases] if isinstance(databases, (str, bytes, os.PathLike)) else list(databases)
-            options.databases = (c_char_p * max(len(paths), 1))(*[encode(path, "databases") for path in paths])
+            paths = [databases] if isinstance(databases, (str, bytes, os.PathLike)) else databases
+            try:
+                paths = [encode(path, "databases") for path in paths]
+            except TypeError:  # no sequence
+                raise FourtuneTypeError(f"databases is {databases!r}; a path or paths would be right") from None
+            options.databases = (c_char_p * max(len(paths), 1))(*paths)
             options.database_count = len(paths)
         options.backend = b"cpu" if device is None else b"cuda"
         options.device = device or 0

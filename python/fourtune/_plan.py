@@ -311,6 +311,10 @@ class Plan:
         """The exact conjugate transpose of execute: takes what execute returns, returns what it takes."""
         return self._run(data, out, adjoint=True)
 
+    def __reduce__(self):
+        # A copy would share the transform and not what this object knows of its points.
+        raise FourtuneTypeError("a plan cannot be copied or pickled; make another one of the same arguments")
+
     def explain(self) -> str:
         """Which tuned plan runs, and why."""
         with self._lock:

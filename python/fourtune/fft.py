@@ -125,8 +125,10 @@ def _sizes_and_axes(shape, s, axes, last_halved):
         if len(s) != len(axes):
             raise FourtuneValueError(f"s has {len(s)} sizes and axes {len(axes)}; as many would be right")
         for at, (size, axis) in enumerate(zip(s, axes)):
-            if size is None or size == -1:
-                s[at] = 2 * (shape[axis] - 1) if last_halved and at == len(s) - 1 else shape[axis]
+            if size is None and last_halved and at == len(s) - 1:
+                s[at] = 2 * (shape[axis] - 1)
+            elif size is None or size == -1:  # as many as the array has, also of a real result
+                s[at] = shape[axis]
     for size in s:
         if integer(size, "s", -1) < 1:
             raise FourtuneValueError(f"invalid number of data points ({size}): 1 or more would be right")

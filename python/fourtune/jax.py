@@ -197,13 +197,15 @@ def nufft(nufft_type: int, points: Arrays, data: Array, n_modes: Modes = None, t
     """
     try:
         points, data = _stack(points, "points"), jnp.asarray(data)
-        targets = None if targets is None else _stack(targets, "targets").astype(points.dtype)
+        targets = None if targets is None else _stack(targets, "targets")
     except (TypeError, ValueError) as error:
         if isinstance(error, (FourtuneTypeError, FourtuneValueError)):
             raise
         raise FourtuneTypeError(f"arrays would be right: {error}") from None
-    if data.dtype in (jnp.complex128, jnp.float64) and points.dtype == jnp.float32:
-        raise FourtuneTypeError(f"data has dtype {data.dtype} and the points float32; one precision would be right")
+    for name, given in (("data", data), ("targets", targets)):
+        if given is not None and given.dtype in (jnp.complex128, jnp.float64) and points.dtype == jnp.float32:
+            raise FourtuneTypeError(f"{name}: dtype {given.dtype} and the points float32; one precision would be right")
+    targets = None if targets is None else targets.astype(points.dtype)
     n_modes, isign, lead, core = checked_arguments(nufft_type, points.shape, data.shape, n_modes,
                                                    None if targets is None else targets.shape, eps, isign, modeord)
     data = data.astype(jnp.complex64 if points.dtype == jnp.float32 else jnp.complex128).reshape(math.prod(lead), *core)

@@ -8,6 +8,7 @@ work as are useful, unless `workers` or scipy.fft.set_workers says otherwise.
 from __future__ import annotations
 
 import os
+from numbers import Integral
 
 import numpy as np
 from scipy.fft import get_workers
@@ -49,6 +50,12 @@ def _threads(workers) -> int:
     return workers
 
 
+def _refused_by_scipy(dim, s, axes, one) -> bool:
+    """Sizes and axes that numpy.fft takes and SciPy answers with an error: SciPy shall say it."""
+    names = [axis % dim if isinstance(axis, Integral) else axis for axis in (() if axes is None else axes)]
+    return len(set(names)) < len(names) or (s is not None and any(n is None or (one and n == -1) for n in s))
+
+
 def __ua_function__(method, args, kwargs):
     if method.__name__ not in _NAMES:
         return NotImplemented
@@ -76,6 +83,8 @@ def _serve(name, x, s=None, axes=None, norm=None, overwrite_x=False, workers=Non
     if s is not None and np.ndim(s) == 0:
         s = (s,)
     if s is None and axes is not None and len(axes) == 0:
+        return NotImplemented
+    if _refused_by_scipy(x.ndim, s, axes, one):
         return NotImplemented
     if not one and s is not None and axes is not None and len(s) != len(axes):
         raise ValueError("when given, axes and shape arguments have to be of the same length")

@@ -158,10 +158,11 @@ def nufft(nufft_type: int, points: Arrays, data: Array, n_modes: Modes = None, t
         raise FourtuneTypeError(f"data: a {type(data).__name__} was given; a torch.Tensor would be right")
     if data.layout is not torch.strided:
         raise FourtuneTypeError(f"data has layout {data.layout}; a dense tensor would be right")
-    if data.dtype in (torch.complex128, torch.float64) and points.dtype == torch.float32:
-        raise FourtuneTypeError(f"data has dtype {data.dtype} and the points float32; one precision would be right")
-    if targets is not None:
-        targets = _stack(targets, "targets").to(points.dtype)
+    targets = None if targets is None else _stack(targets, "targets")
+    for name, given in (("data", data), ("targets", targets)):
+        if given is not None and given.dtype in (torch.complex128, torch.float64) and points.dtype == torch.float32:
+            raise FourtuneTypeError(f"{name}: dtype {given.dtype} and the points float32; one precision would be right")
+    targets = None if targets is None else targets.to(points.dtype)
     if data.device != points.device or (targets is not None and targets.device != points.device):
         raise FourtuneValueError(f"data is on {data.device} and the points on {points.device}; one device would be"
                                  " right")

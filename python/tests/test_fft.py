@@ -189,6 +189,14 @@ def test_an_axis_named_twice_is_transformed_twice():
         fft.fftn(a, s=(3, 4, 5), axes=(0, 1, 0))
 
 
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+@pytest.mark.parametrize("s, axes", [((4, -1), (0, 1)), ((-1, 3), (0, 1)), ((-1, -1), (1, 0)), ((-1,), (1,))])
+def test_a_size_of_minus_one_is_the_whole_axis(name, s, axes):
+    a = sample((6, 8))
+    a = a.real if name == "rfftn" else a
+    close(getattr(fft, name)(a, s, axes), getattr(np.fft, name)(a, s, axes))
+
+
 @pytest.mark.parametrize("shape", [(8,), (12,), (7,), (4, 6), (134, 3), (2, 3, 4, 5, 6)])
 @pytest.mark.parametrize("layout", ["C", "F", "sliced", "negative"])
 def test_reversed_spectra_have_every_frequency_where_reversed_positions_says(shape, layout):

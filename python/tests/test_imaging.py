@@ -314,3 +314,14 @@ def test_bad_input_is_named(call, says):
     with pytest.raises((ValueError, TypeError), match=says) as raised:
         call()
     assert isinstance(raised.value, fourtune.FourtuneError)
+
+
+@KINDS
+def test_points_may_change_after_an_operator_was_made(kind):
+    points = tuple(kind(x) for x in random_points())
+    scan, images = imaging.NUFFT(points, SHAPE, eps=1e-9), kind(random_complex(3, *SHAPE))
+    right = np.stack([back(scan.forward(image)) for image in images])
+    for x in points:
+        x *= 0
+    assert np.allclose(back(scan.forward(images)), right, atol=1e-6)
+    assert np.allclose(back(imaging.Toeplitz(scan).normal(images[0])), back(scan.normal(images[0])), atol=1e-6)

@@ -177,6 +177,7 @@ def test_nan_in_points_is_an_error_that_names_it_and_the_next_call_works(kind, b
     (lambda x, c: fj.nufft1d1(x, c, 4, eps=3.0), "eps is 3.0"),
     (lambda x, c: fj.nufft1d1(x, c, 4, modeord=2), "modeord is 2"),
     (lambda x, c: fj.nufft1d1(x.astype(jnp.float32), c, 4), "one precision"),
+    (lambda x, c: fj.nufft1d3(x.astype(jnp.float32), c.astype(jnp.complex64), x), "targets: .*one precision"),
     (lambda x, c: fj.nufft(1, None, c, 4), "points is None"),
     (lambda x, c: fj.nufft(3, [x], c), "targets were not given"),
     (lambda x, c: fj.nufft2d1(x, x[:3], c, (4, 4)), "one shape"),

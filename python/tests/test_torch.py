@@ -139,6 +139,7 @@ def test_points_changed_in_place_are_seen():
     (lambda x, c: ft.nufft1d1(x, c, 4, isign=0), "isign is 0"),
     (lambda x, c: ft.nufft1d1(x * float("nan"), c, 4), "(?i)nan|finite"),
     (lambda x, c: ft.nufft1d1(x.float(), c, 4), "one precision"),
+    (lambda x, c: ft.nufft1d3(x.float(), c.to(torch.complex64), x), "targets: .*one precision"),
     (lambda x, c: ft.nufft1d1(x.to_sparse(), c, 4), "a dense tensor"),
     (lambda x, c: ft.nufft(1, [], c, 4), "one to three tensors"),
     (lambda x, c: ft.nufft(3, [x], c), "targets were not given"),

@@ -1,5 +1,7 @@
 """Ten thousand wrong calls: each is answered with a ValueError or TypeError that says something, and none crashes."""
 
+import copy
+import pickle
 import random
 import warnings
 
@@ -223,3 +225,16 @@ def test_a_point_that_is_not_finite_is_named(kind, name):
     with pytest.raises(ValueError, match=rf"coordinate {name} |^{name}\[5\]") as caught:
         plan.set_points(**arrays)
     assert caught.value.status == "invalid_point"
+
+
+@pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_plan_is_not_copied(made):
+    plan = fourtune.Plan(1, (8,))
+    with pytest.raises(fourtune.FourtuneTypeError, match="cannot be copied or pickled"):
+        made(plan)
+
+
+@pytest.mark.parametrize("databases", [3, 1.5, object(), [3], [None]])
+def test_databases_are_paths(databases):
+    with pytest.raises(fourtune.FourtuneError, match="path"):
+        fourtune.Plan(1, (8,), databases=databases)

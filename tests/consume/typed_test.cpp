@@ -80,6 +80,18 @@ void expect_refused(const std::function<void()>& call, Status status, const std:
   }
 }
 
+TEST(TypedTransform, DistinctPointsAreAsManyForEachTransform) {
+  Options options;
+  options.distinct_points = true;
+  TypedTransform<double> transform("nufft:type=1,n=8,prec=f64,tol=1e-9,batch=3", options);
+  std::vector<double> nine(9), ten(10);
+  transform.set_points(nine);
+  EXPECT_EQ(transform.plain().problem().m, 3);
+  expect_refused([&] { transform.set_points(ten); }, Status::contradiction, "10 points for 3 transforms");
+  TypedTransform<double> third("nufft:type=3,dim=1,prec=f64,tol=1e-9,batch=3", options);
+  expect_refused([&] { third.set_points(nine, ten); }, Status::contradiction, "10 points for 3 transforms");
+}
+
 TEST(TypedTransform, RefusesByName) {
   expect_refused([] { TypedTransform<float> wrong(kToken); }, Status::invalid_problem,
                  "TypedTransform<double> is right");

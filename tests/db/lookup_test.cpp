@@ -343,6 +343,10 @@ TEST_F(Layers, ABadPackIsSkippedAndReported) {
   EXPECT_FALSE(lookup.layers()[1].usable);
   EXPECT_NE(lookup.layers()[1].reason.find("a.db"), std::string::npos) << lookup.layers()[1].reason;
   EXPECT_EQ(lookup.layers()[2].verdicts, 1u);
+  write_bytes(pack_a, "");
+  const Lookup with_empty = load();
+  EXPECT_FALSE(with_empty.layers()[1].usable) << "SQLite takes it for a database without tables";
+  EXPECT_NE(with_empty.layers()[1].reason.find("is empty"), std::string::npos) << with_empty.layers()[1].reason;
   fs::remove(pack_a);
   EXPECT_FALSE(load().layers()[1].usable) << "a missing pack is an error, unlike a missing user database";
 }

@@ -113,6 +113,38 @@ TEST(Type3Geometry, AnIntervalNearZeroIsCentred) {
   EXPECT_EQ(interval(0, 0), (Pair{0, 0}));
 }
 
+// Points of a plane whose coordinates were rounded differ by an ulp: half of it would leave some a whole one outside.
+TEST(Type3Geometry, AnIntervalHoldsItsEndsAlsoWhereItsMiddleIsRounded) {
+  for (const double low : {0.5, 0.1 + 0.2, 1000.3, -7.7, 1e300, -1e-300, 5e-324})
+    for (int ulps = 0; ulps < 10; ++ulps) {
+      double high = low;
+      for (int i = 0; i < ulps; ++i) high = std::nextafter(high, INFINITY);
+      const Interval found = type3_interval(low, high);
+      EXPECT_LE(high - found.centre, found.half) << low << " and " << ulps << " ulps";
+      EXPECT_LE(found.centre - low, found.half) << low << " and " << ulps << " ulps";
+      if (ulps == 0) EXPECT_EQ(found.half, 0);
+    }
+}
+
+// The deconvolution at a target takes the same distance from the centre, so what is lost of it is an error of the
+// result.
+TEST(Type3Geometry, AMapKeepsTheDigitsOfDistancesFromACentreFarAway) {
+  for (const double centre : {0.0, 0.3, -1000.2200717515158, 1e9 + 0.1, -3e15})
+    for (const double half : {1.0, 3e-5, 1e-10}) {
+      const long double cells_per_unit = 10 / static_cast<long double>(half);
+      const std::int64_t cells = 41;
+      const Type3Map map = type3_map(centre, cells_per_unit, cells, true);
+      const long double before = static_cast<long double>(centre) - map.centre - map.centre_low,
+                        wanted = 20 / cells_per_unit;
+      EXPECT_LT(std::abs(before / wanted - 1), std::numeric_limits<double>::epsilon()) << centre << " " << half;
+      const long double factor = static_cast<long double>(map.factor) + map.factor_low;
+      EXPECT_LT(std::abs(factor * cells / cells_per_unit - 1), 1e-18L);
+    }
+  const Type3Map whole = type3_map(-1000.2, 7, 41, false);
+  EXPECT_EQ(whole.centre, -1000.2);
+  EXPECT_EQ(whole.centre_low, 0);
+}
+
 // Grids are made for the whole extent where the points nearly fill it, so that the same kernels serve all such points.
 TEST(Type3Geometry, SourcesThatNearlyFillTheExtentGetTheGridOfAll) {
   const Problem said = parse_problem("nufft:type=3,dim=1,m=100,k=100,prec=f64,tol=1e-6,extent=50");

@@ -42,6 +42,18 @@ TEST(Arguments, TheArrayThatIsNullIsTheOneThatIsNamed) {
   EXPECT_TRUE(says(failure([&] { third.execute(nullptr, nullptr); }), "point_values")) << "no targets need no values";
 }
 
+TEST(Arguments, ArraysWithoutElementsMayHaveOneAddress) {
+  const double x[4] = {0.1, 0.2, 0.3, 0.4};
+  Complex values[4] = {};
+  Transform third("nufft:type=3,dim=1,prec=f64,tol=1e-6", plain());
+  third.set_points({0, x, nullptr, nullptr, 0, x});
+  third.execute(values, values);
+  third.execute_adjoint(values, values);
+  third.execute(nullptr, nullptr);
+  third.set_points({4, x, nullptr, nullptr, 0, x});
+  EXPECT_TRUE(says(failure([&] { third.execute(values, values); }), "same array")) << "one of them has elements";
+}
+
 // Memory that begins `shift` bytes after a multiple of 16.
 struct Shifted {
   explicit Shifted(std::size_t shift) : bytes(4096 + 16) {
@@ -168,6 +180,38 @@ TEST(Arguments, CoordinatesOfAType3AreLeastAndGreatestNumbers) {
       EXPECT_LE(std::abs(out[l] - right), 1e-8) << l;
     }
   }
+}
+
+// As those of a plane are, computed with rounding: in two dimensions, as one alone has a grid of few cells.
+TEST(Arguments, TargetsOfAType3MayBeNeighbouringNumbers) {
+  constexpr int kCount = 300;
+  for (const double at : {0.5, 0.1 + 0.2, -1000.3, 1e6})
+    for (const int ulps : {1, 3, 7}) {
+      SCOPED_TRACE(testing::Message() << at << " and " << ulps << " ulps");
+      std::vector<double> x, y, s, t;
+      std::vector<Complex> c, found(kCount);
+      const double step = std::nextafter(at, INFINITY) - at;
+      for (int j = 0; j < kCount; ++j) {
+        x.push_back(-1 + 2.0 * j / (kCount - 1)), y.push_back(2 * std::sin(7.0 * j));
+        s.push_back(at + step * (j % (ulps + 1))), t.push_back(2 * std::cos(5.0 * j));
+        c.emplace_back(std::cos(3.0 * j), std::sin(11.0 * j));
+      }
+      Transform transform("nufft:type=3,dim=2,prec=f64,tol=1e-7", plain());
+      Points points;
+      points.m = points.k = kCount;
+      points.x = x.data(), points.y = y.data(), points.s = s.data(), points.t = t.data();
+      transform.set_points(points);
+      transform.execute(c.data(), found.data());
+      double wrong = 0, random = 0;  // to what random signs of the strengths would give
+      for (std::size_t l = 0; l < kCount; ++l) {
+        Complex sum;
+        for (std::size_t j = 0; j < kCount; ++j)
+          sum += c[j] * std::polar(1.0, -s[l] * x[j]) * std::polar(1.0, -t[l] * y[j]);
+        wrong += std::norm(found[l] - sum);
+        for (const Complex& one : c) random += std::norm(one);
+      }
+      EXPECT_LE(std::sqrt(wrong / random), 3e-7);
+    }
 }
 
 TEST(Arguments, AnInputThatOverlapsItselfHasNoAdjoint) {

@@ -324,6 +324,20 @@ TEST_F(CommandLine, BadNpyFilesAreRefused) {
   expect_refused({"run", "fft:type=c2c,n=8,prec=f64", "--points", file("three.npy", good)}, "nufft");
 }
 
+TEST_F(CommandLine, ValuesOfAnotherShapeAreRefused) {
+  const std::vector<double> image(48, 0.5);
+  const auto ends_with = [&](const char* problem, const char* shape) {
+    return run({"run", problem, "--values", file("image.npy", npy("<c16", shape, image)), "--repeat", "1"}).code;
+  };
+  for (const char* problem : {"nufft:type=2,n=6x4,m=5,prec=f64,tol=1e-6", "fft:type=c2c,n=6x4,prec=f64"}) {
+    for (const char* right : {"(4, 6)", "(1, 4, 6)", "(24,)", "(1, 24)"})
+      EXPECT_EQ(ends_with(problem, right), 0) << right;
+    for (const char* wrong : {"(6, 4)", "(4, 2, 3)", "(2, 12)"}) EXPECT_EQ(ends_with(problem, wrong), 2) << wrong;
+  }
+  EXPECT_EQ(ends_with("fft:type=c2c,n=6,batch=4,prec=f64", "(6, 4)"), 2) << "the batch comes first";
+  EXPECT_EQ(ends_with("fft:type=c2c,n=6,batch=4,prec=f64", "(4, 6)"), 0);
+}
+
 TEST_F(CommandLine, ExplainSaysWhichPlanAndWhy) {
   const Finished text = run({"explain", "nufft:type=1,n=32x32,m=1000,prec=f32,tol=1e-3"});
   EXPECT_EQ(text.code, 0) << text.err;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fourtune/problem.h"
 #include "fourtune/transform.h"
@@ -48,6 +49,9 @@ std::unique_ptr<RunArrays> make_run_arrays(Problem& problem, const RunRequest& r
 // Parts of make_run_arrays.
 std::unique_ptr<RunArrays> make_nufft_arrays(Problem& problem, const RunRequest& request);
 std::unique_ptr<RunArrays> make_fft_arrays(const Problem& problem, const RunRequest& request);
+// Whether a file's array of shape `given` holds values of the shape `right`: with the same axes, those of length 1
+// aside, or all on one axis. Another order of axes would mean other values.
+bool has_axes(std::vector<std::int64_t> given, std::vector<std::int64_t> right);
 // Throws Failure when `bytes` exceeds this machine's memory.
 void check_memory(double bytes);
 

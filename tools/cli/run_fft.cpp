@@ -5,6 +5,8 @@
 #include <array>
 #include <complex>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -155,11 +157,11 @@ class FftArrays final : public RunArrays {
 
   void read_values(const std::string& path, std::vector<T>& dense, std::int64_t parts) const {
     const NpyArray array = read_npy(path);
-    if (array.count() != from_.count() || (array.is_complex && from_.real))
-      throw UsageError(
-          fmt::format("{}: holds {} {} values where {} {} ones are read", path, array.count(),
-                      array.is_complex ? "complex" : "real", from_.count(), from_.real ? "real" : "complex"),
-          fmt::format("its shape should be ({})", fmt::join(shape(from_), ", ")));
+    if (!has_axes(array.shape, shape(from_)) || (array.is_complex && from_.real))
+      throw UsageError(fmt::format("{}: holds {} {} values of shape ({}) where {} {} ones are read", path,
+                                   array.count(), array.is_complex ? "complex" : "real", fmt::join(array.shape, ", "),
+                                   from_.count(), from_.real ? "real" : "complex"),
+                       fmt::format("its shape should be ({})", fmt::join(shape(from_), ", ")));
     for (std::size_t i = 0; i < array.values.size(); ++i) {
       dense[i * static_cast<std::size_t>(parts)] = static_cast<T>(array.values[i].real());
       if (parts == 2) dense[2 * i + 1] = static_cast<T>(array.values[i].imag());
@@ -173,6 +175,13 @@ class FftArrays final : public RunArrays {
 };
 
 }  // namespace
+
+bool has_axes(std::vector<std::int64_t> given, std::vector<std::int64_t> right) {
+  std::erase(given, 1), std::erase(right, 1);
+  if (given.size() == 1)
+    return given[0] == std::accumulate(right.begin(), right.end(), std::int64_t{1}, std::multiplies<>());
+  return given == right;
+}
 
 void check_memory(double bytes) {
   const auto have = static_cast<double>(cpu_traits().memory_bytes);

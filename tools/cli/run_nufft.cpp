@@ -133,8 +133,9 @@ class NufftArrays final : public RunArrays {
     if (request.values.empty())
       return tuner::fill_random<T>(std::span(in.data(), static_cast<std::size_t>(in.size())), request.seed + 2);
     const NpyArray array = read_npy(request.values);
-    if (array.count() != in.size())
-      throw UsageError(fmt::format("{}: holds {} values where {} are read", request.values, array.count(), in.size()),
+    if (!has_axes(array.shape, shape(!reads_points())))
+      throw UsageError(fmt::format("{}: holds {} values of shape ({}) where {} are read", request.values, array.count(),
+                                   fmt::join(array.shape, ", "), in.size()),
                        fmt::format("its shape should be ({})", fmt::join(shape(!reads_points()), ", ")));
     for (std::int64_t i = 0; i < in.size(); ++i) in[i] = std::complex<T>(array.values[static_cast<std::size_t>(i)]);
   }

@@ -63,6 +63,12 @@ def contiguous(array):
     return array.contiguous() if xp.__name__ == "torch" else xp.ascontiguousarray(array)
 
 
+def copied(array):
+    """A copy in C order."""
+    xp = namespace(array)
+    return array.contiguous().clone() if xp.__name__ == "torch" else xp.array(array, order="C", copy=True)
+
+
 def real_inner(a, b) -> float:
     """The real part of the inner product <a, b>."""
     return float((a.conj() * b).real.sum())

@@ -12,7 +12,7 @@ from .._errors import FourtuneTypeError, FourtuneValueError
 from .._plan import Plan, check_options, integer, precision, sizes
 from .._types import Array, Shape
 from . import _checks
-from ._namespace import as_array, cast, contiguous, like, namespace, require_shape, to_numpy
+from ._namespace import as_array, cast, contiguous, copied, like, namespace, require_shape, to_numpy
 
 __all__ = ["Operator", "NUFFT", "Sense", "Stacked", "OffResonance"]
 
@@ -58,7 +58,8 @@ class NUFFT(Operator):
         if len(points) != len(self.shape):
             raise FourtuneValueError(f"points has {len(points)} coordinates and the image {len(self.shape)} axes;"
                                      " one array of coordinates for each axis would be right")
-        self.points = tuple(contiguous(cast(as_array(p, "points"), self.real)) for p in points)
+        # Ours: plans of other batch sizes are made of them later, when the caller's may have changed.
+        self.points = tuple(copied(cast(as_array(p, "points"), self.real)) for p in points)
         self.eps, self.options, self._plans = eps, options, {}
         self.m = self._plan(1).m
 

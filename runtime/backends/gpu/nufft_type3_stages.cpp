@@ -21,12 +21,9 @@ constexpr double kPi = std::numbers::pi;
 
 namespace {
 
-// Cell positions: (x - centre) * cells, plus half the number of cells (rounded down) where position 0 is in the middle.
 generator::nufft::Map cell_map(double centre, long double cells_per_unit, std::int64_t cells, bool middle) {
-  const long double factor = cells_per_unit / static_cast<long double>(cells);
-  const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
-  const auto high = [](long double value) { return static_cast<double>(value); };
-  return {high(start), high(start - high(start)), high(factor), high(factor - high(factor))};
+  const auto [start, start_low, factor, factor_low] = generator::type3_map(centre, cells_per_unit, cells, middle);
+  return {start, start_low, factor, factor_low};
 }
 
 }  // namespace

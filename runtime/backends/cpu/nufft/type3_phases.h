@@ -96,17 +96,11 @@ struct Type3Geometry {
   }
 
  private:
-  // p = (x - centre) * cells_per_unit / cells, plus floor(cells / 2) / cells where position 0 is in the middle. The map
-  // needs more digits than a double has: over N cells its rounding alone would be N / 2 times that of a coordinate, the
-  // same for all points.
   static void set_map(PointMap& map, int d, double centre, long double cells_per_unit, std::int64_t cells,
                       bool middle) {
-    const long double factor = cells_per_unit / static_cast<long double>(cells);
-    const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
-    map.factor[d] = static_cast<double>(factor);
-    map.factor_low[d] = static_cast<double>(factor - map.factor[d]);
-    map.centre[d] = static_cast<double>(start);
-    map.centre_low[d] = static_cast<double>(start - map.centre[d]);
+    const generator::Type3Map found = generator::type3_map(centre, cells_per_unit, cells, middle);
+    map.centre[d] = found.centre, map.centre_low[d] = found.centre_low;
+    map.factor[d] = found.factor, map.factor_low[d] = found.factor_low;
   }
   static constexpr std::int64_t kShared = 4096;  // with at least this many points, several threads pay off
 };
