@@ -98,7 +98,8 @@ class TiledGridder final : public Gridder<T> {
     e_.interp_units.clear();
     const bool to_spread = e_.spec.mostly_spreads && !e_.spec.deterministic;
     e_.points.set(m, {x, y, z}, map, e_.tiling,
-                  {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread, e_.spec.deterministic},
+                  {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread, e_.spec.deterministic,
+                   to_spread && may_spread_pairs(m)},
                   e_.kernels);
     check_layers();
     const bool crowded = is_crowded();
@@ -195,7 +196,7 @@ class TiledGridder final : public Gridder<T> {
 
   std::int64_t more_bytes(std::int64_t m, std::int64_t count) const override {
     const Tiling& t = e_.tiling;
-    const std::int64_t weights = kBlockPoints * (2 * t.slots + 2 * t.width) + 2 * kLine,
+    const std::int64_t weights = kBlockPoints * (2 * t.slots + 2 * (t.width + kPairRows)) + 2 * kLine,
                        block = static_cast<std::int64_t>(sizeof(PointBlock<T>) + sizeof(T) * weights),
                        tile = static_cast<std::int64_t>(2 * sizeof(T)) * t.private_elements(),
                        workspace =
@@ -205,6 +206,11 @@ class TiledGridder final : public Gridder<T> {
   }
 
  private:
+  // Whether so many points, spread evenly, would go straight to the grid, by a kernel that takes two at a time.
+  bool may_spread_pairs(std::int64_t m) const {
+    return e_.kernels.spread_pairs != nullptr && e_.has_halo() &&
+           !e_.worth_a_tile(0, m / e_.tiling.tiles(), 0, e_.tiling.bins - 1, kSpreadTile);
+  }
   void check_sizes() const {
     const Tiling& t = e_.tiling;
     if (t.tiles() > std::numeric_limits<std::int32_t>::max() / t.bins) {

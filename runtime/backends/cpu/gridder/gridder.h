@@ -64,7 +64,7 @@ struct GridderSpec {
   generator::InterpChoice interp;
   int threads = 1;
   bool deterministic = false;
-  bool mostly_spreads = false;  // type 1: few points are not ordered inside tiles, which is for interpolation
+  bool mostly_spreads = false;  // points are ordered inside tiles as it suits spreading
   bool trust_points = false;
   bool exact_points = false;
   double accuracy = 0;  // relative accuracy of window evaluation; 0 means from the width
