@@ -77,7 +77,11 @@ void add_histograms(std::int64_t stride, Counter* count) {
 // planes are processed a few at a time.
 constexpr std::int64_t kInnerBytes = 48 * 1024;
 // With fewer points per key, ordering them is not worth counting keys.
-constexpr std::int64_t kLeastToInterpolate = 16, kLeastToSpread = 32, kLeastOfPairs = 2;
+constexpr std::int64_t kLeastToInterpolate = 16, kLeastToSpread = 32;
+// Pairs have far more keys, of each of which every thread reads the counters of all threads.
+constexpr std::int64_t least_of_pairs(std::int64_t threads) {
+  return 2 * std::max<std::int64_t>(1, threads * threads / 4);
+}
 // In 2D, points of one line of cells along x and of a few rows are spread in pairs (GridderKernels::spread_pairs).
 InnerOrder pair_order(const Tiling& tiling, std::int64_t element_bytes) {
   InnerOrder inner;
@@ -448,11 +452,11 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
                         const Tiling& tiling, const PointGrouping& grouping, const GridderKernels<T>& kernels) {
   const PointOrder order = grouping.order;
   begin(m, grouping, kernels);
-  const std::int64_t least = tiling.dim == 2      ? kLeastOfPairs
+  const int threads = threads_for(m, grouping.threads);
+  const std::int64_t least = tiling.dim == 2      ? least_of_pairs(threads)
                              : grouping.to_spread ? kLeastToSpread
                                                   : kLeastToInterpolate;
   prepare(map, tiling, (tiling.dim == 2 ? grouping.pairs : grouping.local) ? least : 0, grouping.fraction);
-  const int threads = threads_for(m, grouping.threads);
   if (order == PointOrder::raw) return copy_raw(points, m < kKeptPoints ? 1 : threads);
   records_.resize(m * form_.words + kRecordSlack);
   std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);
