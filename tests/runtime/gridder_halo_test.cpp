@@ -17,7 +17,7 @@ struct HaloCase {
   std::int64_t line = 110;  // cells in one dimension
   int tile = 0;             // cells of a tile in one dimension; 0: as usual
   int skew = 0;             // elements between a cache line and the first grid
-  bool mostly_spreads = false;
+  bool pairs = false;
 };
 
 template <class T>
@@ -34,7 +34,7 @@ class Halo {
     halo_ = plain_;
     halo_.grid = halo_shape(c.dim, fine, c.width, sizeof(Complex));
     halo_.deterministic = c.deterministic;
-    halo_.mostly_spreads = c.mostly_spreads;
+    halo_.pairs = c.pairs;
     if (c.tile > 0) halo_.sort.tile[0] = c.tile;
     if (c.unsorted) {
       halo_.sort.family = generator::SortFamily::none;
@@ -147,7 +147,7 @@ TEST(GridderHalo, PairsInAPlaneHaveTheSameSums) {
         for (const std::int64_t points : {300, 900, 4000})
           for (const Kind kind : {Kind::far, Kind::wrapping, Kind::clustered}) {
             HaloCase c{2, width, threads, batch, points, kind};
-            c.mostly_spreads = true;
+            c.pairs = true;
             Halo<double>(c).check();
             Halo<float>(c).check();
             Halo<double>(c).check_memory();

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <string>
 
 #include "fmt/format.h"
+#include "fourtune/device_traits.h"
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/base/team.h"
 #include "runtime/backends/cpu/gridder/engine.h"
@@ -99,7 +101,7 @@ class TiledGridder final : public Gridder<T> {
     const bool to_spread = e_.spec.mostly_spreads && !e_.spec.deterministic;
     e_.points.set(m, {x, y, z}, map, e_.tiling,
                   {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread, e_.spec.deterministic,
-                   to_spread && may_spread_pairs(m)},
+                   may_spread_pairs(m)},
                   e_.kernels);
     check_layers();
     const bool crowded = is_crowded();
@@ -208,7 +210,7 @@ class TiledGridder final : public Gridder<T> {
  private:
   // Whether so many points, spread evenly, would go straight to the grid, by a kernel that takes two at a time.
   bool may_spread_pairs(std::int64_t m) const {
-    return e_.kernels.spread_pairs != nullptr && e_.has_halo() &&
+    return e_.spec.pairs && !e_.spec.deterministic && e_.kernels.spread_pairs != nullptr && e_.has_halo() &&
            !e_.worth_a_tile(0, m / e_.tiling.tiles(), 0, e_.tiling.bins - 1, kSpreadTile);
   }
   void check_sizes() const {
@@ -439,6 +441,11 @@ GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::in
 }
 
 // Along x, a private tile is copied by whole x-bins, the last of which may reach further than a window.
+bool pairs_pay() {
+  static const bool amd = cpu_traits().name.find("AMD") != std::string::npos;
+  return amd;
+}
+
 GridShape halo_shape(int dim, const std::array<std::int64_t, 3>& fine, int width, std::int64_t element_bytes) {
   std::array<std::int64_t, 3> halo{row_slots(width, static_cast<int>(element_bytes)) - 1, 0, 0};
   for (int d = 1; d < dim; ++d) halo[d] = width - 1;

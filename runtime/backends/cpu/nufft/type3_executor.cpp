@@ -202,7 +202,7 @@ class Type3Executor final : public Executor {
     inner_shape_ = held_shape(problem_.dim, held, outer, plan_.inner.width, sizeof(Complex));
     plan_.window.fine = outer, plan_.inner.fine = inner;
     GridderSpec outer_spec = gridder_spec(outer_shape_, plan_.window);
-    outer_spec.mostly_spreads = true;
+    outer_spec.pairs = problem_.dim == 2 && pairs_pay();
     outer_ = make_gridder<T>(outer_spec);
     inner_ = make_gridder<T>(gridder_spec(inner_shape_, plan_.inner));
     fft_ = make_fft(problem_.sign, false);
