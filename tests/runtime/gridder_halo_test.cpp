@@ -18,6 +18,7 @@ struct HaloCase {
   std::int64_t line = 110;  // cells in one dimension
   int tile = 0;             // cells of a tile in one dimension; 0: as usual
   int skew = 0;             // elements between a cache line and the first grid
+  bool pairs = false;
 };
 
 template <class T>
@@ -34,6 +35,7 @@ class Halo {
     halo_ = plain_;
     halo_.grid = halo_shape(c.dim, fine, c.width, sizeof(Complex));
     halo_.deterministic = c.deterministic;
+    halo_.pairs = c.pairs;
     if (c.tile > 0) halo_.sort.tile[0] = c.tile;
     if (c.unsorted) {
       halo_.sort.family = generator::SortFamily::none;
@@ -137,6 +139,22 @@ TEST(GridderHalo, SumsAndValuesAreThoseOfWindowsThatWrapAround) {
               Halo<double>({dim, width, threads, batch, points, kind}).check();
               if (HasFatalFailure()) return;
             }
+}
+
+// Points in the order of pairs, which wide windows are spread in.
+TEST(GridderHalo, PairsInAPlaneHaveTheSameSums) {
+  for (int width = 9; width <= generator::kMaxWidth; ++width)
+    for (const int threads : {1, 2, 5})
+      for (const int batch : {1, 3})
+        for (const std::int64_t points : {300, 900, 4000})
+          for (const Kind kind : {Kind::far, Kind::wrapping, Kind::clustered}) {
+            HaloCase c{2, width, threads, batch, points, kind};
+            c.pairs = true;
+            Halo<double>(c).check();
+            Halo<float>(c).check();
+            Halo<double>(c).check_memory();
+            if (HasFatalFailure()) return;
+          }
 }
 
 // Single transforms, which are evaluated as they are spread, and tiles that cut cache lines; grids that begin at a

@@ -37,6 +37,7 @@ struct LineKernels {
   int line = 0;  // complex numbers per line; 0: this instruction set has no vectors
   decltype(GridderKernels<T>::spread_points) spread = nullptr;
   decltype(GridderKernels<T>::interpolate_points) interpolate = nullptr;
+  decltype(GridderKernels<T>::spread_points) pairs = nullptr;  // in 2D
   bool (*by_lines)(const T* grid, const Tiling& tiling, std::int64_t stride_y, std::int64_t stride_z) = nullptr;
 };
 
@@ -59,6 +60,7 @@ void line_kernels(int width, int dim, LineKernels<T>& k) {
     k.interpolate = dim == 1   ? interpolate_points<T, kW, 1, true>
                     : dim == 2 ? interpolate_points<T, kW, 2, true>
                                : interpolate_points<T, kW, 3, true>;
+    if (dim == 2) k.pairs = spread_pairs<T, kW>;
   });
 }
 void lines_f32(int width, int dim, LineKernels<float>& k) { line_kernels(width, dim, k); }
@@ -111,7 +113,7 @@ class Case {
     std::fill_n(block_->x.data(), block_->x.size(), T{0});
     for (int p = 0; p < width; ++p) {
       block_->x[2 * p] = block_->x[2 * p + 1] = static_cast<T>(unit(random));
-      block_->y[std::int64_t{p} * kBlockPoints] = static_cast<T>(unit(random));
+      block_->y_weights()[std::int64_t{p} * kBlockPoints] = static_cast<T>(unit(random));
       block_->z[std::int64_t{p} * kBlockPoints] = static_cast<T>(unit(random));
     }
     // The values after a point's row belong to another point.
@@ -133,7 +135,7 @@ class Case {
 
  private:
   T weight(int p, int q, int r) const {
-    const T y = dim_ > 1 ? block_->y[std::int64_t{q} * kBlockPoints] : T{1};
+    const T y = dim_ > 1 ? block_->y_weights()[std::int64_t{q} * kBlockPoints] : T{1};
     const T z = dim_ > 2 ? block_->z[std::int64_t{r} * kBlockPoints] : T{1};
     return block_->x[2 * p] * y * z;
   }
@@ -175,6 +177,80 @@ class Case {
   std::optional<WeightBlock<T>> block_;
 };
 
+// Three points of one block in a plane: the second one begins anywhere around the first one, in reach of a pair or not,
+// and the third one is left without a partner unless the second one was.
+template <class T>
+class PairCase {
+  using Complex = std::complex<T>;
+
+ public:
+  PairCase(int width, const LineKernels<T>& kernels) : w_(width), kernels_(kernels) {
+    row_ = (width + 4 * kernels.line - 1) / kernels.line * kernels.line;
+    tiling_ = make_tiling(2, {row_, rows(), 1}, width, {kernels.line, 16, 1}, sizeof(Complex));
+    WeightTables<T> tables;
+    tables.width = width;
+    tables.slots = tiling_.slots;
+    block_.emplace(tables);
+    block_->n = kPoints;
+    std::mt19937_64 random(static_cast<unsigned>(width));
+    std::uniform_real_distribution<double> unit(0.5, 1);
+    std::fill_n(block_->x.data(), block_->x.size(), T{0});
+    for (int j = 0; j < kPoints; ++j)
+      for (int p = 0; p < width; ++p) {
+        x_weight(j, p)[0] = x_weight(j, p)[1] = static_cast<T>(unit(random));
+        y_weight(j, p) = static_cast<T>(unit(random));
+      }
+  }
+
+  void run() {
+    const std::int64_t last = row_ - w_;
+    for (const tuner::Guard guard : {tuner::Guard::before, tuner::Guard::behind})
+      for (std::int64_t first = 0; first <= last; ++first)
+        for (std::int64_t second = 0; second <= last; ++second)
+          for (std::int64_t y = 0; y <= kPairRows + 1; ++y) {
+            check(guard, {first, second, last}, {0, y, rows() - w_});
+            check(guard, {first, second, 0}, {y, 0, 0});
+          }
+  }
+
+ private:
+  static constexpr int kPoints = 3;
+  using Places = std::array<std::int64_t, kPoints>;
+  std::int64_t rows() const { return w_ + kPairRows + 1; }
+  T* x_weight(int j, int p) { return block_->x.data() + 2 * (j * tiling_.slots + p); }
+  T& y_weight(int j, int p) { return block_->y_weights()[p * kBlockPoints + j]; }
+
+  void check(tuner::Guard guard, const Places& x, const Places& y) {
+    const std::int64_t cells = row_ * rows();
+    const tuner::GuardedArray memory(static_cast<std::size_t>(cells) * sizeof(Complex), guard);
+    auto* grid = memory.as<Complex>();
+    const Complex before(1, 4), strengths[kPoints] = {{2, -3}, {-1, 2}, {3, 1}};
+    std::fill_n(grid, cells, before);
+    std::vector<Complex> want(static_cast<std::size_t>(cells), before);
+    std::int64_t element[kPoints];
+    for (int j = 0; j < kPoints; ++j) {
+      element[j] = x[j] + y[j] * row_;
+      for (int q = 0; q < w_; ++q)
+        for (int p = 0; p < w_; ++p)
+          want[static_cast<std::size_t>(element[j] + p + q * row_)] +=
+              x_weight(j, p)[0] * y_weight(j, q) * strengths[j];
+    }
+    kernels_.pairs(*block_, tiling_, strengths, element, row_, 0, memory.as<T>());
+    T worst = 0;
+    for (std::int64_t i = 0; i < cells; ++i)
+      worst = std::max(worst, std::abs(grid[i] - want[static_cast<std::size_t>(i)]));
+    ASSERT_LE(worst, 64 * std::numeric_limits<T>::epsilon())
+        << "width " << w_ << " at " << x[0] << ", " << y[0] << " and " << x[1] << ", " << y[1];
+    ASSERT_TRUE(memory.slack_intact());
+  }
+
+  int w_;
+  LineKernels<T> kernels_;
+  std::int64_t row_;
+  Tiling tiling_;
+  std::optional<WeightBlock<T>> block_;
+};
+
 template <class T>
 int run_all() {
   int line = 0;
@@ -183,6 +259,7 @@ int run_all() {
       const LineKernels<T> kernels = kernels_of(T{}, width, dim);
       line = kernels.line;
       if (line > 0) Case<T>(width, dim, kernels).run();
+      if (line > 0 && dim == 2 && width % 3 == 2) PairCase<T>(width, kernels).run();
     }
   }
   return line;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <string>
 
 #include "fmt/format.h"
+#include "fourtune/device_traits.h"
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/base/team.h"
 #include "runtime/backends/cpu/gridder/engine.h"
@@ -98,7 +100,8 @@ class TiledGridder final : public Gridder<T> {
     e_.interp_units.clear();
     const bool to_spread = e_.spec.mostly_spreads && !e_.spec.deterministic;
     e_.points.set(m, {x, y, z}, map, e_.tiling,
-                  {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread, e_.spec.deterministic},
+                  {order_, e_.spec.sort.local, e_.fraction, e_.workers(), lent, to_spread, e_.spec.deterministic,
+                   may_spread_pairs(m)},
                   e_.kernels);
     check_layers();
     const bool crowded = is_crowded();
@@ -195,7 +198,7 @@ class TiledGridder final : public Gridder<T> {
 
   std::int64_t more_bytes(std::int64_t m, std::int64_t count) const override {
     const Tiling& t = e_.tiling;
-    const std::int64_t weights = kBlockPoints * (2 * t.slots + 2 * t.width) + 2 * kLine,
+    const std::int64_t weights = kBlockPoints * (2 * t.slots + 2 * (t.width + kPairRows)) + 2 * kLine,
                        block = static_cast<std::int64_t>(sizeof(PointBlock<T>) + sizeof(T) * weights),
                        tile = static_cast<std::int64_t>(2 * sizeof(T)) * t.private_elements(),
                        workspace =
@@ -205,6 +208,11 @@ class TiledGridder final : public Gridder<T> {
   }
 
  private:
+  // Whether so many points, spread evenly, would go straight to the grid, by a kernel that takes two at a time.
+  bool may_spread_pairs(std::int64_t m) const {
+    return e_.spec.pairs && !e_.spec.deterministic && e_.kernels.spread_pairs != nullptr && e_.has_halo() &&
+           !e_.worth_a_tile(0, m / e_.tiling.tiles(), 0, e_.tiling.bins - 1, kSpreadTile);
+  }
   void check_sizes() const {
     const Tiling& t = e_.tiling;
     if (t.tiles() > std::numeric_limits<std::int32_t>::max() / t.bins) {
@@ -433,6 +441,11 @@ GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::in
 }
 
 // Along x, a private tile is copied by whole x-bins, the last of which may reach further than a window.
+bool pairs_pay() {
+  static const bool amd = cpu_traits().name.find("AMD") != std::string::npos;
+  return amd;
+}
+
 GridShape halo_shape(int dim, const std::array<std::int64_t, 3>& fine, int width, std::int64_t element_bytes) {
   std::array<std::int64_t, 3> halo{row_slots(width, static_cast<int>(element_bytes)) - 1, 0, 0};
   for (int d = 1; d < dim; ++d) halo[d] = width - 1;

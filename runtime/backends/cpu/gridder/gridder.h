@@ -65,6 +65,7 @@ struct GridderSpec {
   int threads = 1;
   bool deterministic = false;
   bool mostly_spreads = false;  // type 1: few points are not ordered inside tiles, which is for interpolation
+  bool pairs = false;           // 2D: wide windows are spread two points at a time, for which points are ordered
   bool trust_points = false;
   bool exact_points = false;
   double accuracy = 0;  // relative accuracy of window evaluation; 0 means from the width
@@ -111,6 +112,9 @@ class Gridder {
 // times.
 template <class T>
 std::unique_ptr<Gridder<T>> make_gridder(const GridderSpec& spec);
+// Whether this processor stores vectors so slowly that GridderSpec::pairs pays: AMD's do (docs/design/cpu-choices.md).
+bool pairs_pay();
+
 // Pads rows so that strides avoid powers of two, and computes the grid's element count (checked). With a halo, rows are
 // whole cache lines.
 GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes,

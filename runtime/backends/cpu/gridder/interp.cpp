@@ -95,7 +95,7 @@ std::complex<T> interpolate_cells(const GridderEngine<T>& e, const WeightBlock<T
     const T cz = g.dim > 2 ? b.z[z * kBlockPoints + j] : T{1};
     const std::int64_t gz = e.place(2, origin[2], b.cell[2][j] + z) * e.spec.grid.stride[2];
     for (int y = 0; y < wy; ++y) {
-      const T c = g.dim > 1 ? b.y[y * kBlockPoints + j] * cz : T{1};
+      const T c = g.dim > 1 ? b.y_weights()[y * kBlockPoints + j] * cz : T{1};
       const std::complex<T>* row = grid + gz + e.place(1, origin[1], b.cell[1][j] + y) * e.spec.grid.stride[1];
       T row_re = 0, row_im = 0;
       std::int64_t i = origin[0] + b.cell[0][j];

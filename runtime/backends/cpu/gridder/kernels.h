@@ -37,12 +37,13 @@ struct FixedAxis {
   int bits = 0, tile_bits = 0;  // i0 >> tile_bits is the tile
 };
 inline constexpr int kDeepBits = 8;
-// The order inside tiles, expressed as more sort keys: x-bins, and within them groups of 2^plane_bits planes.
+// The order inside tiles, expressed as more sort keys: bins of `bin` cells along x, and within them groups of
+// 2^plane_bits planes, in 2D of rows.
 struct InnerOrder {
-  int bins = 1, groups = 1, plane_bits = 0;
+  int bin = 1, bins = 1, groups = 1, plane_bits = 0;
   int keys() const { return bins * groups; }
-  std::int64_t key(std::int64_t tile, int bin, std::int64_t z) const {
-    return (tile * bins + bin) * groups + (groups > 1 ? z >> plane_bits : 0);
+  std::int64_t key(std::int64_t tile, int x, std::int64_t cell) const {
+    return (tile * bins + x) * groups + (groups > 1 ? cell >> plane_bits : 0);
   }
 };
 // The grid as the locate kernels see it.
@@ -100,6 +101,9 @@ struct GridderKernels {
   void (*interpolate_points)(const WeightBlock<T>& block, const Tiling& tiling, const T* grid,
                              const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z,
                              std::complex<T>* values);
+  // In 2D, spread_points for points in the order of pairs, in grids whose rows are whole lines. Null where there is no
+  // such kernel.
+  decltype(spread_points) spread_pairs = nullptr;
   // In one dimension, evaluates and spreads n <= kBlockPoints records in one go, where grid is at a cache line. Lines
   // that a window touches are read and written whole. Null where there is no such kernel.
   void (*spread_line)(const WeightTables<T>& tables, const RecordForm& form, const std::uint32_t* records, int n,

@@ -24,6 +24,7 @@ namespace fourtune::runtime::cpu {
 inline constexpr int kMaxTile = 256;     // cells per side
 inline constexpr int kBlockPoints = 64;  // points whose weights are evaluated together
 inline constexpr int kLine = generator::kLineBytes;
+inline constexpr int kPairRows = 3;  // rows between two points that are spread together, at most
 
 // 3D windows are processed slab by slab, kSlabPlanes planes of all points of a block, where the rows of one point
 // exceed so many bytes: a slab stays in the first-level cache, the rows of a point do not (docs/design/cpu-choices.md).

@@ -34,8 +34,8 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
       field[d] = static_cast<std::uint64_t>(inner[d]) << form->fraction |
                  static_cast<std::uint64_t>(std::min(f * scale, scale - 1));
     }
-    const int bin = frame.inner.bins > 1 ? static_cast<int>(inner[0]) / g.bin : 0;
-    out.key[j] = static_cast<std::int32_t>(frame.inner.key(t, bin, inner[2]));
+    const int bin = frame.inner.bins > 1 ? static_cast<int>(inner[0]) / frame.inner.bin : 0;
+    out.key[j] = static_cast<std::int32_t>(frame.inner.key(t, bin, inner[g.dim - 1]));
     if (form == nullptr) continue;
     std::uint64_t word[(kMaxRecordWords + 1) / 2] = {};
     for (int p = 0; p < form->shift_count; ++p) {
@@ -91,14 +91,14 @@ void evaluate(const WeightTables<T>& t, const Tiling& g, const RecordForm& form,
     T* row = block.x.data() + std::int64_t{j} * 2 * g.slots;
     std::fill(row, row + 2 * g.slots, T{0});
     for (int p = 0; p < g.width; ++p) row[2 * (offset + p)] = row[2 * (offset + p) + 1] = weight[p];
-    if (g.dim > 1) weights_of(t, fraction_of<T>(form, r, 1), block.y.data() + j, kBlockPoints);
+    if (g.dim > 1) weights_of(t, fraction_of<T>(form, r, 1), block.y_weights() + j, kBlockPoints);
     if (g.dim > 2) weights_of(t, fraction_of<T>(form, r, 2), block.z.data() + j, kBlockPoints);
   }
 }
 
 template <class T>
 T y_weight(const WeightBlock<T>& b, const Tiling& g, int p, int j) {
-  return g.dim > 1 ? b.y[std::int64_t{p} * kBlockPoints + j] : T{1};
+  return g.dim > 1 ? b.y_weights()[std::int64_t{p} * kBlockPoints + j] : T{1};
 }
 template <class T>
 T z_weight(const WeightBlock<T>& b, const Tiling& g, int p, int j) {

@@ -309,8 +309,9 @@ class Scattered {
            }
            std::int64_t element[kBlockPoints];
            for (int j = 0; j < block.weights.n; ++j) element[j] = block.element[j] - first_element;
-           e_.kernels.spread_points(block.weights, tiling_, values, element, g.stride[1], g.stride[2],
-                                    reinterpret_cast<T*>(grids + b * batch_.grid_distance));
+           const auto spread = e_.points.in_pairs() ? e_.kernels.spread_pairs : e_.kernels.spread_points;
+           spread(block.weights, tiling_, values, element, g.stride[1], g.stride[2],
+                  reinterpret_cast<T*>(grids + b * batch_.grid_distance));
          });
   }
 

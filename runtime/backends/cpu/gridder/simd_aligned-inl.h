@@ -92,6 +92,74 @@ HWY_INLINE void spread_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, c
   }
 }
 
+// Where a row of a window touches fewer than 3.5 lines by the mean, going in pairs saves less than it costs.
+template <int W, class T>
+inline constexpr bool kInPairs = kByLines<W, T> && (2 * (W - 1) >= 5 * kLineCells<T>);
+
+// Where a window begins: its first line, and its place there.
+template <class T>
+struct LineStart {
+  T* line;
+  int offset;
+};
+template <class T>
+struct LineOf {
+  T* grid;
+  std::int64_t stride_y;  // in numbers of T
+  HWY_INLINE LineStart<T> at(std::int64_t element) const {
+    T* const start = grid + 2 * element;
+    const int offset = offset_in_line(start);
+    return {start - offset, offset};
+  }
+  // Rows from the first line of one window to that of another; more than kPairRows where they are not below each other.
+  HWY_INLINE std::int64_t between(const LineStart<T>& one, const LineStart<T>& other) const {
+    const std::int64_t apart = other.line - one.line;
+    for (std::int64_t rows = -kPairRows; rows <= kPairRows; ++rows)
+      if (apart == rows * stride_y) return rows;
+    return kPairRows + 1;
+  }
+};
+template <class T>
+struct PairedPoint {
+  int j;
+  LineStart<T> start;
+};
+
+template <class T, int W, int Lines>
+HWY_INLINE void spread_two(const WeightBlock<T>& block, const std::complex<T>* strengths, const PairedPoint<T>& upper,
+                           const PairedPoint<T>& lower, std::int64_t between, std::int64_t stride_y) {
+  const Row<T> d;
+  RowVec<T> first[Lines], second[Lines];
+  const T* HWY_RESTRICT x = block.x.data();
+  shift_weights<T, W, Lines>(x + upper.j * 2 * kSlots<T, W>, broadcast(strengths + upper.j), upper.start.offset, first);
+  shift_weights<T, W, Lines>(x + lower.j * 2 * kSlots<T, W>, broadcast(strengths + lower.j), lower.start.offset,
+                             second);
+  const T* HWY_RESTRICT above = block.y_weights() + upper.j;
+  const T* HWY_RESTRICT below = block.y_weights() + lower.j - between * kBlockPoints;
+  T* HWY_RESTRICT row = upper.start.line;
+  for (std::int64_t y = 0; y < W + between; ++y, row += stride_y) {
+    const RowVec<T> a = hn::Set(d, above[y * kBlockPoints]), b = hn::Set(d, below[y * kBlockPoints]);
+#pragma GCC unroll 8
+    for (int n = 0; n < Lines; ++n) {
+      T* at = row + n * kLanes<T>;
+      hn::Store(hn::MulAdd(second[n], b, hn::MulAdd(first[n], a, hn::Load(d, at))), d, at);
+    }
+  }
+}
+
+// Spreads two windows in a plane, of which `lower` begins in the same line as `upper`, `between` rows further. Their y
+// weights have kPairRows zeros on either side.
+template <class T, int W>
+HWY_INLINE void spread_pair(const WeightBlock<T>& block, const std::complex<T>* strengths, const PairedPoint<T>& upper,
+                            const PairedPoint<T>& lower, std::int64_t between, std::int64_t stride_y) {
+  constexpr int kLeast = kLeastLines<W, T>, kMost = kMostLines<W, T>;
+  if (kMost == kLeast || std::max(upper.start.offset, lower.start.offset) + 2 * W <= kLeast * kLanes<T>) {
+    spread_two<T, W, kLeast>(block, strengths, upper, lower, between, stride_y);
+  } else {
+    spread_two<T, W, kMost>(block, strengths, upper, lower, between, stride_y);
+  }
+}
+
 // The weights of a point along one dimension are kBlockPoints numbers apart; strides are the grid's, in numbers of T.
 template <class T, int W, int Dim>
 HWY_INLINE void spread_point_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, const T* HWY_RESTRICT z,

@@ -272,7 +272,7 @@ void evaluate(const WeightTables<T>& tables, const Tiling& g, const RecordForm& 
   locate_rows(g, n, in_bins, block, u);
   std::fill(u.offset + n, u.offset + whole, 0);
   weights_x<T, W>(tables, u, n, in_bins, block.x.data());
-  if constexpr (Dim > 1) weights_across<T, W>(tables, u.z[1], n, block.y.data());
+  if constexpr (Dim > 1) weights_across<T, W>(tables, u.z[1], n, block.y_weights());
   if constexpr (Dim > 2) weights_across<T, W>(tables, u.z[2], n, block.z.data());
 }
 

@@ -31,7 +31,7 @@ void interpolate(const WeightBlock<T>& block, const Tiling& g, const T* HWY_REST
   const Row<T> d;
   const std::int64_t stride_z = std::int64_t{kWide} * g.padded[1];
   const T* HWY_RESTRICT xs = block.x.data();
-  const T* HWY_RESTRICT ys = block.y.data();
+  const T* HWY_RESTRICT ys = block.y_weights();
   const T* HWY_RESTRICT zs = block.z.data();
   for (int j = 0; j < block.n; ++j) {
     const T* HWY_RESTRICT row = tile + 2 * std::int64_t{block.row[j]};
@@ -72,7 +72,7 @@ void interpolate_slabs(const WeightBlock<T>& block, const Tiling& g, const T* HW
       RowVec<T> sum[kN];
       for (int n = 0; n < kN; ++n) sum[n] = hn::Zero(d);
       for (std::int32_t z = z0; z < z1; ++z)
-        add_plane<T, W, kN>(row + z * stride_z, block.y.data() + j, block.z[z * kBlockPoints + j], sum);
+        add_plane<T, W, kN>(row + z * stride_z, block.y_weights() + j, block.z[z * kBlockPoints + j], sum);
       RowVec<T> total = hn::Mul(sum[0], hn::Load(d, x));
       for (int n = 1; n < kN; ++n) total = hn::MulAdd(sum[n], hn::Load(d, x + n * kLanes<T>), total);
       values[j] += sum_pairs(d, total);
@@ -93,7 +93,7 @@ HWY_INLINE std::complex<T> interpolate_point(const WeightBlock<T>& block, int j,
   for (int z = 0; z < wz; ++z) {
     const T cz = Dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
     for (int y = 0; y < wy; ++y) {
-      const RowVec<T> c = hn::Set(d, Dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
+      const RowVec<T> c = hn::Set(d, Dim > 1 ? cz * block.y_weights()[y * kBlockPoints + j] : cz);
       const T* row = grid + 2 * (z * stride_z + y * stride_y);
       for (int n = 0; n + 1 < kN; ++n) sum[n] = hn::MulAdd(c, hn::LoadU(d, row + n * kLanes<T>), sum[n]);
       const T* at = row + (kN - 1) * kLanes<T>;
@@ -114,7 +114,7 @@ void interpolate_points(const WeightBlock<T>& block, const Tiling& g, const T* H
   if constexpr (ByLines) {
     if (rows_are_lines(grid, g, stride_y, stride_z)) {
       const T* HWY_RESTRICT x = block.x.data();
-      const T* HWY_RESTRICT y = block.y.data();
+      const T* HWY_RESTRICT y = block.y_weights();
       const T* HWY_RESTRICT z = block.z.data();
       for (int j = 0; j < block.n; ++j) {
         __builtin_prefetch(block.ahead[j], 1, 3);

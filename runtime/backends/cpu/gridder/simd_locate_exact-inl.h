@@ -56,7 +56,7 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
   const DU du;
   const Lanes lanes[3] = {Lanes(frame, 0), Lanes(frame, Dim > 1 ? 1 : 0), Lanes(frame, Dim > 2 ? 2 : 0)};
   const InnerOrder order = frame.inner;
-  const V64 bins = hn::Set(d, order.bins), inverse_bin = hn::Set(d, 1.0 / frame.tiling.bin);
+  const V64 bins = hn::Set(d, order.bins), inverse_bin = hn::Set(d, 1.0 / order.bin);
   const V64 groups = hn::Set(d, order.groups), inverse_group = hn::Set(d, 1.0 / (1 << order.plane_bits));
   const V64 half = hn::Set(d, 0.5), most = hn::Set(d, kManyTurns);
   const RecordForm shape = kRecords ? *form : RecordForm();  // a copy, so that nothing written below can alias it
@@ -76,7 +76,7 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
       inner[k] = hn::NegMulAdd(i, lanes[k].tile, c.cell);
       if constexpr (kRecords) field[k] = packer.position(inner[k], c.fraction, wide[k]);
     }
-    if (Dim == 3 && order.keys() > 1) {
+    if (Dim > 1 && order.keys() > 1) {
       key = hn::MulAdd(key, bins, hn::Floor(hn::Mul(hn::Add(inner[0], half), inverse_bin)));
       if (order.groups > 1) key = hn::MulAdd(key, groups, hn::Floor(hn::Mul(inner[Dim - 1], inverse_group)));
     }

@@ -167,7 +167,7 @@ bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<c
   const Lanes lanes[3] = {{frame, shape, 0}, {frame, shape, Dim > 1 ? 1 : 0}, {frame, shape, Dim > 2 ? 2 : 0}};
   const InnerOrder order = frame.inner;
   const V bins = Lanes::set(order.bins), groups = Lanes::set(order.groups), planes = Lanes::set(order.plane_bits);
-  const V inverse_bin = Lanes::set((65536 + frame.tiling.bin - 1) / frame.tiling.bin);  // exact below 256 cells
+  const V inverse_bin = Lanes::set((65536 + order.bin - 1) / order.bin);  // exact below 256 cells
   VU index = hn::Iota(DU(), static_cast<std::uint64_t>(first));
   const VU step = hn::Set(DU(), std::uint64_t{kN});
   T tail[Dim][kN] = {};
@@ -192,9 +192,10 @@ bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<c
       key = k == Dim - 1 ? i : hn::Add(multiply(key, lanes[k].tiles), i);
       if constexpr (kRecords) field[k] = lanes[k].field_of(position[k]);
     }
-    if (Dim == 3 && order.keys() > 1) {
+    if (Dim > 1 && order.keys() > 1) {
       key = hn::Add(multiply(key, bins), hn::ShiftRight<16>(multiply(lanes[0].cell_of(position[0]), inverse_bin)));
-      if (order.groups > 1) key = hn::Add(multiply(key, groups), hn::Shr(lanes[2].cell_of(position[Dim - 1]), planes));
+      if (order.groups > 1)
+        key = hn::Add(multiply(key, groups), hn::Shr(lanes[Dim - 1].cell_of(position[Dim - 1]), planes));
     }
     store_keys(key, out.key + j);
     if constexpr (kRecords) {

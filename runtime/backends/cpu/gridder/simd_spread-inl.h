@@ -28,7 +28,7 @@ void spread(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>*
   const Row<T> d;
   const std::int64_t stride_z = std::int64_t{kWide} * g.padded[1];
   const T* HWY_RESTRICT xs = block.x.data();
-  const T* HWY_RESTRICT ys = block.y.data();
+  const T* HWY_RESTRICT ys = block.y_weights();
   const T* HWY_RESTRICT zs = block.z.data();
   for (int j = 0; j < block.n; ++j) {
     T* HWY_RESTRICT row = tile + 2 * std::int64_t{block.row[j]};
@@ -80,7 +80,7 @@ void spread_slabs(const WeightBlock<T>& block, const Tiling& g, const std::compl
       for (std::int32_t z = z0; z < z1; ++z) {
         RowVec<T> xz[kN];
         for (int n = 0; n < kN; ++n) xz[n] = hn::Mul(x[n], hn::Set(d, block.z[z * kBlockPoints + j]));
-        spread_plane<T, W, kN>(xz, block.y.data() + j, row + z * stride_z);
+        spread_plane<T, W, kN>(xz, block.y_weights() + j, row + z * stride_z);
       }
     }
   }
@@ -101,7 +101,7 @@ HWY_INLINE void spread_point(const WeightBlock<T>& block, int j, const std::comp
   for (int z = 0; z < wz; ++z) {
     const T cz = Dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
     for (int y = 0; y < wy; ++y) {
-      const RowVec<T> c = hn::Set(d, Dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
+      const RowVec<T> c = hn::Set(d, Dim > 1 ? cz * block.y_weights()[y * kBlockPoints + j] : cz);
       T* row = grid + 2 * (z * stride_z + y * stride_y);
       for (int n = 0; n + 1 < kN; ++n) {
         T* at = row + n * kLanes<T>;
@@ -120,7 +120,7 @@ void spread_points(const WeightBlock<T>& block, const Tiling& g, const std::comp
   if constexpr (ByLines) {
     if (rows_are_lines(grid, g, stride_y, stride_z)) {
       const T* HWY_RESTRICT x = block.x.data();
-      const T* HWY_RESTRICT y = block.y.data();
+      const T* HWY_RESTRICT y = block.y_weights();
       const T* HWY_RESTRICT z = block.z.data();
       for (int j = 0; j < block.n; ++j) {
         __builtin_prefetch(block.ahead[j], 1, 3);
@@ -137,6 +137,38 @@ void spread_points(const WeightBlock<T>& block, const Tiling& g, const std::comp
   }
 }
 
+// The same in 2D, where the block's points are in the order of pairs (pair_order in sort.cpp): neighbours that begin in
+// the same line of rows at most kPairRows apart go together, so lines that both touch are read and written once.
+template <class T, int W>
+void spread_pairs(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>* strengths,
+                  const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z, T* HWY_RESTRICT grid) {
+  if (!rows_are_lines(grid, g, stride_y, stride_z))
+    return spread_points<T, W, 2>(block, g, strengths, element, stride_y, stride_z, grid);
+  const LineOf<T> rows{grid, 2 * stride_y};
+  for (int j = 0; j < block.n;) {
+    __builtin_prefetch(block.ahead[j], 1, 3);
+    const auto one = rows.at(element[j]);
+    if (j + 1 < block.n) {
+      const auto other = rows.at(element[j + 1]);
+      const std::int64_t between = rows.between(one, other);
+      if (between >= -kPairRows && between <= kPairRows) {
+        __builtin_prefetch(block.ahead[j + 1], 1, 3);
+        const PairedPoint<T> first{j, one}, second{j + 1, other};
+        if (between >= 0) {
+          spread_pair<T, W>(block, strengths, first, second, between, 2 * stride_y);
+        } else {
+          spread_pair<T, W>(block, strengths, second, first, -between, 2 * stride_y);
+        }
+        j += 2;
+        continue;
+      }
+    }
+    spread_point_lines<T, W, 2>(block.x.data() + std::int64_t{j} * 2 * kSlots<T, W>, block.y_weights() + j, nullptr,
+                                strengths + j, grid + 2 * element[j], 2 * stride_y, 0);
+    ++j;
+  }
+}
+
 #ifdef FOURTUNE_REAL
 inline void spread_kernels(GridderKernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
@@ -150,6 +182,7 @@ inline void spread_kernels(GridderKernels<FOURTUNE_REAL>& kernels, const Tiling&
     kernels.spread_points = tiling.dim == 1   ? spread_points<T, kW, 1>
                             : tiling.dim == 2 ? spread_points<T, kW, 2>
                                               : spread_points<T, kW, 3>;
+    if constexpr (kInPairs<kW, T>) kernels.spread_pairs = tiling.dim == 2 ? spread_pairs<T, kW> : nullptr;
   });
 }
 #endif  // FOURTUNE_REAL

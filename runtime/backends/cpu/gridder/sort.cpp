@@ -78,8 +78,23 @@ void add_histograms(std::int64_t stride, Counter* count) {
 constexpr std::int64_t kInnerBytes = 48 * 1024;
 // With fewer points per key, ordering them is not worth counting keys.
 constexpr std::int64_t kLeastToInterpolate = 16, kLeastToSpread = 32;
-InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
+// Pairs have far more keys, of each of which every thread reads the counters of all threads.
+constexpr std::int64_t least_of_pairs(std::int64_t threads) {
+  return 2 * std::max<std::int64_t>(1, threads * threads / 4);
+}
+// In 2D, points of one line of cells along x and of a few rows are spread in pairs (GridderKernels::spread_pairs).
+InnerOrder pair_order(const Tiling& tiling, std::int64_t element_bytes) {
   InnerOrder inner;
+  inner.bin = static_cast<int>(kLine / element_bytes);
+  inner.bins = (tiling.tile[0] + inner.bin - 1) / inner.bin;
+  inner.plane_bits = std::bit_width(static_cast<unsigned>(kPairRows));
+  inner.groups = ((tiling.tile[1] - 1) >> inner.plane_bits) + 1;
+  return inner;
+}
+InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
+  if (tiling.dim == 2) return pair_order(tiling, element_bytes);
+  InnerOrder inner;
+  inner.bin = tiling.bin;
   inner.bins = tiling.bins;
   inner.plane_bits = std::bit_width(static_cast<unsigned>(tiling.tile[2] - 1));
   if (by_slabs(tiling.dim, tiling.width, static_cast<int>(element_bytes))) return inner;  // planes go slab by slab
@@ -124,7 +139,7 @@ template <class T>
 void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, std::int64_t least_of_key, int fraction) {
   frame_.tiling = tiling;
   frame_.inner = InnerOrder();
-  if (least_of_key > 0 && order_ == PointOrder::permuted && tiling.dim == 3) {
+  if (least_of_key > 0 && order_ == PointOrder::permuted && tiling.dim > 1) {
     const InnerOrder inner = inner_order(tiling, sizeof(std::complex<T>));
     const std::int64_t keys = tiling.tiles() * inner.keys();
     if (m_ >= least_of_key * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
@@ -437,9 +452,11 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
                         const Tiling& tiling, const PointGrouping& grouping, const GridderKernels<T>& kernels) {
   const PointOrder order = grouping.order;
   begin(m, grouping, kernels);
-  const std::int64_t least = grouping.to_spread ? kLeastToSpread : kLeastToInterpolate;
-  prepare(map, tiling, grouping.local ? least : 0, grouping.fraction);
   const int threads = threads_for(m, grouping.threads);
+  const std::int64_t least = tiling.dim == 2      ? least_of_pairs(threads)
+                             : grouping.to_spread ? kLeastToSpread
+                                                  : kLeastToInterpolate;
+  prepare(map, tiling, (tiling.dim == 2 ? grouping.pairs : grouping.local) ? least : 0, grouping.fraction);
   if (order == PointOrder::raw) return copy_raw(points, m < kKeptPoints ? 1 : threads);
   records_.resize(m * form_.words + kRecordSlack);
   std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);

@@ -32,6 +32,7 @@ struct PointGrouping {
   std::span<std::byte> lent = {};  // memory that may be overwritten meanwhile, at a cache line
   bool to_spread = false;          // not to interpolate: grouping within tiles needs more points to pay
   bool same_order = false;         // of the points in a tile, whatever the number of threads
+  bool pairs = false;              // permuted, 2D: group within tiles for GridderKernels::spread_pairs
 };
 
 template <class T>
@@ -68,6 +69,9 @@ class PointStore {
   // The first grouped position of a tile (permuted and indexed); tile_start(tiles) is size().
   std::int64_t tile_start(std::int64_t tile) const { return starts_[tile]; }
   std::int64_t bytes() const;
+
+  // Whether points are ordered for GridderKernels::spread_pairs.
+  bool in_pairs() const { return frame_.tiling.dim == 2 && frame_.inner.keys() > 1; }
 
  private:
   // least_of_key: with fewer points for a key, points are not grouped within tiles; 0: never.

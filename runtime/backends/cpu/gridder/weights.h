@@ -35,16 +35,20 @@ template <class T>
 int position_bits(const GridderSpec& spec);
 
 // Weights of up to kBlockPoints points. x rows: 2 * slots values per point, with windows either at their place in the
-// x-bin (private tiles) or at slot 0 (fine grid). y, z: weight p of point j is at p * kBlockPoints + j.
+// x-bin (private tiles) or at slot 0 (fine grid). y_weights(), z: weight p of point j is at p * kBlockPoints + j; those
+// of y have kPairRows more on either side, which are zero.
 template <class T>
 struct WeightBlock {
   explicit WeightBlock(const WeightTables<T>& tables) {
     x.resize(std::int64_t{kBlockPoints} * 2 * tables.slots + 2 * kLine);
-    y.resize(std::int64_t{kBlockPoints} * tables.width);
+    y.resize(std::int64_t{kBlockPoints} * (tables.width + 2 * kPairRows));
+    std::fill_n(y.data(), y.size(), T{0});
     z.resize(std::int64_t{kBlockPoints} * tables.width);
   }
   int n = 0;
   Buffer<T> x, y, z;
+  T* y_weights() { return y.data() + kPairRows * kBlockPoints; }
+  const T* y_weights() const { return y.data() + kPairRows * kBlockPoints; }
   alignas(kLine) std::int32_t cell[3][kBlockPoints] = {};  // first cell, relative to the tile
   alignas(kLine) std::int32_t row[kBlockPoints] = {};      // element of (x-bin, z, y, slot 0) in the private tile
   // Addresses that the kernels prefetch while they process point j: values of points further ahead.

@@ -34,6 +34,7 @@ class Type12Executor final : public Executor {
     spec.threads = stages.threads;
     spec.deterministic = options.deterministic;
     spec.mostly_spreads = problem.type == 1;
+    spec.pairs = problem.type == 1 && problem.dim == 2 && pairs_pay();
     spec.trust_points = options.trust_points;
     spec.exact_points = options.exact_points;
     spec.longest_sum = generator::longest_sum(problem, generator::magnification(plan_.window, problem.dim));

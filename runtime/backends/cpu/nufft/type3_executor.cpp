@@ -201,7 +201,9 @@ class Type3Executor final : public Executor {
     outer_shape_ = halo_shape(problem_.dim, outer, plan_.window.width, sizeof(Complex));
     inner_shape_ = held_shape(problem_.dim, held, outer, plan_.inner.width, sizeof(Complex));
     plan_.window.fine = outer, plan_.inner.fine = inner;
-    outer_ = make_gridder<T>(gridder_spec(outer_shape_, plan_.window));
+    GridderSpec outer_spec = gridder_spec(outer_shape_, plan_.window);
+    outer_spec.pairs = problem_.dim == 2 && pairs_pay();
+    outer_ = make_gridder<T>(outer_spec);
     inner_ = make_gridder<T>(gridder_spec(inner_shape_, plan_.inner));
     fft_ = make_fft(problem_.sign, false);
     outer_grids_ = Buffer<Complex>(checked_multiply(outer_shape_.elements, chunk_, "type 3 outer grid"));
