@@ -117,6 +117,22 @@ TEST(FftTimes, ThreadsDivideTheColumnsOfBoxesByVectors) {
   EXPECT_GT(in_two_steps, 0);
 }
 
+// A single step of a few transforms is one group of lines, which one thread alone would take.
+TEST(FftTimes, ThreadsOfABatchHaveParts) {
+  FftBoxShape shape{2, Sizes{53, 105}, 4, 8, 16};
+  shape.narrow = true, shape.threads = 2, shape.odd_real = true;
+  const FftBoxes boxes = fft_boxes(shape);
+  EXPECT_TRUE(boxes.split == 1 || boxes.row_units >= 2) << boxes.split;
+  // Two transforms are one for each thread, and nothing passes between them; of three, all are shared.
+  const auto part = [](const char* token) {
+    const Problem problem = parse_problem(token);
+    return fft_times(problem, 2, processor(2, "AMD EPYC")).rows / fft_times(problem, 1, processor(2, "AMD EPYC")).rows;
+  };
+  EXPECT_LT(part("fft:type=r2c,n=270x270,prec=f64,batch=2"), 0.6);
+  EXPECT_LT(part("fft:type=c2r,n=105x105,prec=f64,batch=4"), 0.7);
+  EXPECT_GT(part("fft:type=r2c,n=270x270,prec=f64,batch=3"), 0.6);
+}
+
 TEST(UntunedFft, UsesThreadsOnlyWhereTheyPay) {
   const auto threads = [](const char* token) { return default_plan(parse_problem(token), processor(2)).cpu().threads; };
   EXPECT_EQ(threads("fft:type=c2c,n=64,prec=f32"), 1);

@@ -156,9 +156,9 @@ struct RowsCounts {
 RowsCounts boxes_ns(const Problem& problem, const Shape& s, const FftBoxes& boxes, const Team& team,
                     const RowsPrices& price) {
   // Where each thread has whole transforms, it has a part of all vectors.
-  const bool whole = s.batch >= 2 * team.threads;
+  const bool whole = boxes.column_units > 0 && are_transforms_apart(problem.batch, team.threads);
   const double row_part = team.part(whole ? s.batch : boxes.row_units),
-               column_part = team.part(whole || boxes.column_units == 0 ? s.batch : boxes.column_units);
+               column_part = team.part(whole ? s.batch : std::max(1.0, boxes.column_units));
   double rows = boxes.rows * price.contiguous, columns = boxes.columns * price.strided;
   (boxes.columns > 0 ? columns : rows) += boxes.blocks * price.block;
   if (s.real) rows += boxes.rows * price.real;
@@ -230,7 +230,7 @@ double rows_ns(const Problem& problem, const Shape& s, const Team& team, const R
   const RowsCounts counts =
       boxes.split > 0 ? boxes_ns(problem, s, boxes, team, price) : lines_ns(problem, s, team, price);
   // Between steps, threads take over what others wrote.
-  const double steps = s.batch >= 2 * team.threads ? 1 : counts.steps;
+  const double steps = are_transforms_apart(problem.batch, team.threads) ? 1 : counts.steps;
   const double exchanged = team.threads > 1 && steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
   const double far = is_far(problem, s) ? price.far * s.values * steps * team.all() : 0;
   return counts.ns + exchanged + far + team.meet * steps;
