@@ -133,6 +133,17 @@ TEST(FftTimes, ThreadsOfABatchHaveParts) {
   EXPECT_GT(part("fft:type=r2c,n=270x270,prec=f64,batch=3"), 0.6);
 }
 
+TEST(FftTimes, LongOddRealLinesAreComplexOnesOfOurs) {
+  const DeviceTraits traits = processor(1, "AMD EPYC");
+  for (const char* n : {"178605", "235745", "8581"}) {
+    const std::string rest = "n=" + std::string(n) + ",prec=f64";
+    const double real = fft_times(parse_problem("fft:type=r2c," + rest), 1, traits).rows,
+                 complex = fft_times(parse_problem("fft:type=c2c," + rest), 1, traits).rows;
+    EXPECT_GT(real, complex) << n;
+    EXPECT_LT(real, 1.5 * complex) << n;
+  }
+}
+
 TEST(UntunedFft, UsesThreadsOnlyWhereTheyPay) {
   const auto threads = [](const char* token) { return default_plan(parse_problem(token), processor(2)).cpu().threads; };
   EXPECT_EQ(threads("fft:type=c2c,n=64,prec=f32"), 1);

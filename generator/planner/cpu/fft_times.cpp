@@ -115,9 +115,10 @@ bool is_matrix(std::int64_t n, const Shape& s) {
 // Lines that go one by one: how many complex values each has; 0 for other transforms.
 std::int64_t shared_line(const Problem& problem, const Shape& s) {
   if (problem.dim != 1) return 0;
-  const std::int64_t n = s.real ? problem.n[0] / 2 : problem.n[0];
+  const bool halved = s.real && problem.n[0] % 2 == 0;
+  const std::int64_t n = halved ? problem.n[0] / 2 : problem.n[0];
   if (!go_one_by_one(n, problem.batch, static_cast<int>(s.lanes))) return 0;
-  if (s.real) return problem.n[0] % 2 == 0 && is_matrix(n, s) ? n : 0;
+  if (halved) return is_matrix(n, s) ? n : 0;
   return is_matrix(n, s) || (n >= kShortLine && !has_factors_up_to(n, kLargestSummed)) ? n : 0;
 }
 

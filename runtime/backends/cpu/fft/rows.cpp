@@ -403,8 +403,11 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   }
   if (op.type != FftType::c2c && generator::go_one_by_one(n / 2, op.batch, lanes))
     if (auto line = make_long_real_fft<T>(op)) return line;
+  if (op.type != FftType::c2c && generator::go_one_by_one(n, op.batch, lanes))
+    if (auto line = make_odd_real_fft<T>(op)) return line;
   if (auto boxes = make_box_fft<T>(op)) return boxes;
-  // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines.
+  // Where FFTW is available, it is faster for one short line, for other long real lines in one dimension and for tiny
+  // lines.
   // Its estimate is good for them.
   const bool real = op.type != FftType::c2c && (n % 2 != 0 ? n : n / 2) > kLongLine;
   const FftLibrary<T>* library = fft_library<T>();
