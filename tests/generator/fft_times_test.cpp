@@ -133,6 +133,16 @@ TEST(FftTimes, ThreadsOfABatchHaveParts) {
   EXPECT_GT(part("fft:type=r2c,n=270x270,prec=f64,batch=3"), 0.6);
 }
 
+// FFTW's threads have parts of each row of a plane: rows of a line or two belong to both.
+TEST(FftTimes, RowsOfAFewCacheLinesAreNotForTheLibrarysThreads) {
+  const DeviceTraits traits = processor(2, "AMD EPYC");
+  const auto library = [&](const char* token, int threads) {
+    return fft_times(parse_problem(token), threads, traits).library;
+  };
+  EXPECT_GT(library("fft:type=c2c,n=8x2048,prec=f32", 2), library("fft:type=c2c,n=8x2048,prec=f32", 1));
+  EXPECT_LT(library("fft:type=c2c,n=256x256,prec=f32", 2), library("fft:type=c2c,n=256x256,prec=f32", 1));
+}
+
 TEST(FftTimes, LongOddRealLinesAreComplexOnesOfOurs) {
   const DeviceTraits traits = processor(1, "AMD EPYC");
   for (const char* n : {"178605", "235745", "8581"}) {
