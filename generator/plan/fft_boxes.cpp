@@ -27,10 +27,12 @@ struct Costs {
   double rows, columns;
 };
 
-// What the thread with most of these equal pieces takes, over an equal part of everything.
-double uneven(double units, const FftBoxShape& shape) {
-  if (shape.threads == 1 || shape.batch >= 2 * shape.threads) return 1;
-  return std::ceil(units / shape.threads) * shape.threads / units;
+// What the thread with most of these equal pieces takes, over an equal part of everything. Pieces of steps that threads
+// share: where they take whole transforms, a piece is one.
+double uneven(double units, const FftBoxShape& shape, bool shared) {
+  if (shape.threads == 1) return 1;
+  const double pieces = shared ? units : static_cast<double>(shape.batch);
+  return std::ceil(pieces / shape.threads) * shape.threads / pieces;
 }
 
 double one_by_one(const FftBoxShape& shape, const Costs& cost) {
@@ -45,8 +47,9 @@ double one_by_one(const FftBoxShape& shape, const Costs& cost) {
       if (e != d && shape.sizes[static_cast<std::size_t>(e)] > 1) across = shape.sizes[static_cast<std::size_t>(e)];
     const double share = padded(static_cast<double>(across), shape.lanes) / static_cast<double>(across);
     const double lines = values / static_cast<double>(n), vectors = share * lines / shape.lanes;
-    all += uneven(vectors, shape) * (values * share * ((d == 0 ? cost.rows : cost.columns) + bits(n)) +
-                                     kBlock * lines / static_cast<double>(std::min(across, kLines)));
+    all += uneven(vectors, shape, !are_transforms_apart(shape.batch, shape.threads)) *
+           (values * share * ((d == 0 ? cost.rows : cost.columns) + bits(n)) +
+            kBlock * lines / static_cast<double>(std::min(across, kLines)));
   }
   return all;
 }
@@ -73,18 +76,21 @@ Pair together(const FftBoxShape& shape, int split, const Costs& cost) {
   one.beyond_l1 = largest > kL1;
   const double far = one.beyond_l1 ? kBeyondL1 : 0;
   const double lines = static_cast<double>(second) * static_cast<double>(shape.batch);
+  // A single step hands out groups of lines, whatever transforms they are of.
+  const bool shared = split == shape.dim || !are_transforms_apart(shape.batch, shape.threads);
   one.rows = static_cast<double>(first) * padded(lines, shape.lanes);
   one.row_units = one.blocks = std::ceil(lines / shape.lanes);
-  double values = uneven(one.row_units, shape) * one.rows;
-  double all = uneven(one.row_units, shape) * (one.rows * (cost.rows + first_bits + far) + kBlock * one.blocks);
+  double values = uneven(one.row_units, shape, shared) * one.rows;
+  double all = uneven(one.row_units, shape, shared) * (one.rows * (cost.rows + first_bits + far) + kBlock * one.blocks);
   if (split < shape.dim) {
     one.columns = lines * padded(static_cast<double>(first), shape.lanes);
     const double blocks = static_cast<double>(shape.batch) * std::ceil(static_cast<double>(first) / kLines);
     // Threads that share a transform have blocks of fewer lines, but of whole vectors.
     one.column_units = static_cast<double>(shape.batch) * padded(static_cast<double>(first), shape.lanes) / shape.lanes;
     one.blocks += blocks;
-    values += uneven(one.column_units, shape) * one.columns;
-    all += uneven(one.column_units, shape) * (one.columns * (cost.columns + second_bits + far) + kBlock * blocks);
+    values += uneven(one.column_units, shape, shared) * one.columns;
+    all +=
+        uneven(one.column_units, shape, shared) * (one.columns * (cost.columns + second_bits + far) + kBlock * blocks);
   }
   return {one, all, values};
 }

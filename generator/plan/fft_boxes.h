@@ -38,4 +38,10 @@ struct FftBoxShape {
 };
 FftBoxes fft_boxes(const FftBoxShape& shape);
 
+// Whether threads take whole transforms of a batch, so that no values cross between their caches, instead of sharing
+// each: where all have as many of them, or enough.
+inline bool are_transforms_apart(std::int64_t batch, int threads) {
+  return threads > 1 && (batch % threads == 0 || batch >= 2 * threads);
+}
+
 }  // namespace fourtune::generator

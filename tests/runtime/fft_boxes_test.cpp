@@ -333,6 +333,33 @@ TEST(FftBoxes, TheAdjointsOfLongRealLinesAreRight) {
   check(problem_of("type=c2r,n=8640,prec=f32,place=in"), plan_of(FftFamily::rows), random);
 }
 
+// As complex lines, by the four-step method (4125, 8505) and by convolutions (4099, 8581).
+TEST(FftBoxes, LongRealLinesOfOddLengthMatchTheDirectSumAndChangeNoBit) {
+  if (simd_fft_kernels<float>().lanes == 1) GTEST_SKIP() << "this processor has no vectors";
+  std::mt19937_64 random(4125);
+  for (const char* type : {"r2c", "c2r"})
+    for (const char* rest : {"n=4125,prec=f32", "n=4099,prec=f64,sign=1", "n=4125,prec=f64,batch=2,place=in",
+                             "n=4099,prec=f32,batch=3,sign=-1"})
+      for (const int threads : {1, 2})
+        check(problem_of(fmt::format("type={},{}", type, rest)), plan_of(FftFamily::rows, Rigor::estimate, threads),
+              random);
+  expect_bits_of_any_threads<float>("type=r2c,n=8505,prec=f32,batch=3", random);
+  expect_bits_of_any_threads<double>("type=c2r,n=8581,prec=f64,batch=2", random);
+}
+
+// Threads that take whole volumes run planes and columns of each as they do together.
+TEST(FftBoxes, ThreadsThatTakeWholeTransformsMatchTheDirectSumAndChangeNoBit) {
+  std::mt19937_64 random(48);
+  for (const char* type : {"c2c", "r2c", "c2r"}) {
+    check(problem_of(fmt::format("type={},n=10x12x9,prec=f64,batch=2", type)),
+          plan_of(FftFamily::rows, Rigor::estimate, 2), random);
+    check(problem_of(fmt::format("type={},n=105x15,prec=f64,batch=4", type)),
+          plan_of(FftFamily::rows, Rigor::estimate, 2), random);
+    expect_bits_of_any_threads<float>(fmt::format("type={},n=48x70x48,prec=f32,batch=2", type), random);
+    expect_bits_of_any_threads<double>(fmt::format("type={},n=40x66x48,prec=f64,batch=4", type), random);
+  }
+}
+
 TEST(FftBoxes, CubesAreTakenTogetherWhereLanesWouldIdle) {
   const auto split = [](int dim, Sizes sizes, std::int64_t batch, int lanes = 16) {
     return generator::fft_boxes({dim, sizes, batch, lanes, 8}).split;

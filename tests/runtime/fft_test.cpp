@@ -234,7 +234,7 @@ TEST(Fft, BatchedRealTransformsDoNotLeakIntoEachOther) {
   for (const double large : {1e12, std::numeric_limits<double>::infinity()}) {
     // In the last ones, neighbouring transforms are adjacent in memory.
     for (const char* n :
-         {"n=48", "n=15", "n=12x6", "n=15x6", "n=15x1", "n=15x6|3x45+1/3x24+1", "n=12x6|3x36+1/3x21+1"}) {
+         {"n=48", "n=15", "n=4125", "n=12x6", "n=15x6", "n=15x1", "n=15x6|3x45+1/3x24+1", "n=12x6|3x36+1/3x21+1"}) {
       const std::string text(n), size = text.substr(0, text.find('|'));
       const std::string layout = size == text ? "" : ",layout=" + text.substr(size.size() + 1);
       const Problem p = problem_of("type=r2c," + size + ",prec=f64,batch=3" + layout);

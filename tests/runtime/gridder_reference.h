@@ -17,6 +17,7 @@
 #include "runtime/backends/cpu/gridder/gridder.h"
 #include "runtime/backends/cpu/gridder/turns.h"
 #include "tests/runtime/random_values.h"
+#include "tests/support/quad.h"
 
 namespace fourtune::runtime::cpu {
 
@@ -25,7 +26,7 @@ using generator::InterpFamily;
 using generator::SortFamily;
 using generator::SpreadFamily;
 using generator::WindowKind;
-__extension__ typedef __float128 Quad;
+using test::Quad;
 
 template <class T>
 struct Points {

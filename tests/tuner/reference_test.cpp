@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/layout.h"
+#include "tests/support/quad.h"
 #include "tuner/reference/check.h"
 #include "tuner/reference/phase.h"
 #include "tuner/reference/synthetic.h"
@@ -17,8 +18,8 @@ namespace {
 
 using Complex = std::complex<double>;
 using ModeCounts = std::array<std::int64_t, 3>;
-__extension__ typedef __float128 Quad;
 using std::numbers::pi;
+using test::Quad;
 
 // exp(i phase) with the phase reduced in quadruple precision: a reference that shares no code with the code under test.
 Complex quad_phase(Quad phase) {

@@ -18,11 +18,14 @@ namespace fourtune::generator {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kBlock = 64;                            // lines that are transformed together
-constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
+constexpr std::int64_t kBlock = 64;  // lines that are transformed together
+// Bytes of a block, of all arrays, of a long line in the caches, and of one that a thread takes alone.
+constexpr double kL1 = 40e3, kNear = 1.5e6, kHeld = 2 << 20, kApart = 4 << 20;
 // What FFTW's real lines of odd length take longer where a convolution is in them: 2.0 to 2.7 times on an AMD EPYC.
 constexpr double kOddRealPrime = 2.1;
 constexpr double kNarrow = 1.1;  // a value in vectors of half as many lanes
+// Nanoseconds of a cache line that FFTW's threads both write, as each has a part of every row.
+constexpr double kLineOfTwo = 30, kLineBytes = 64;
 // Bytes of a line's work areas, and of these and its arrays.
 constexpr double kAlongL1 = 24e3, kAlongL2 = 1e6;
 
@@ -115,9 +118,10 @@ bool is_matrix(std::int64_t n, const Shape& s) {
 // Lines that go one by one: how many complex values each has; 0 for other transforms.
 std::int64_t shared_line(const Problem& problem, const Shape& s) {
   if (problem.dim != 1) return 0;
-  const std::int64_t n = s.real ? problem.n[0] / 2 : problem.n[0];
+  const bool halved = s.real && problem.n[0] % 2 == 0;
+  const std::int64_t n = halved ? problem.n[0] / 2 : problem.n[0];
   if (!go_one_by_one(n, problem.batch, static_cast<int>(s.lanes))) return 0;
-  if (s.real) return problem.n[0] % 2 == 0 && is_matrix(n, s) ? n : 0;
+  if (halved) return is_matrix(n, s) ? n : 0;
   return is_matrix(n, s) || (n >= kShortLine && !has_factors_up_to(n, kLargestSummed)) ? n : 0;
 }
 
@@ -137,7 +141,7 @@ double shared_line_ns(const Problem& problem, const Shape& s, std::int64_t lengt
   const double levels = smooth ? level_cost(length) : 0.83 * std::log2(2 * n);
   // What a line works on, which passes through the caches twice where they do not hold it.
   const double held = (smooth ? 1 : 4) * n * s.value_bytes;
-  const double far = is_far(problem, s) ? price.far * n * (held <= kApart ? 1 : 2) : 0;
+  const double far = is_far(problem, s) ? price.far * n * (held <= kHeld ? 1 : 2) : 0;
   const double once = (smooth ? 1 : price.chirp) * n * (price.long_line + price.long_level * levels) +
                       (s.real ? price.real * n : 0) + price.call + far;
   if (team.threads == 1) return s.batch * once;
@@ -156,9 +160,9 @@ struct RowsCounts {
 RowsCounts boxes_ns(const Problem& problem, const Shape& s, const FftBoxes& boxes, const Team& team,
                     const RowsPrices& price) {
   // Where each thread has whole transforms, it has a part of all vectors.
-  const bool whole = s.batch >= 2 * team.threads;
+  const bool whole = boxes.column_units > 0 && are_transforms_apart(problem.batch, team.threads);
   const double row_part = team.part(whole ? s.batch : boxes.row_units),
-               column_part = team.part(whole || boxes.column_units == 0 ? s.batch : boxes.column_units);
+               column_part = team.part(whole ? s.batch : std::max(1.0, boxes.column_units));
   double rows = boxes.rows * price.contiguous, columns = boxes.columns * price.strided;
   (boxes.columns > 0 ? columns : rows) += boxes.blocks * price.block;
   if (s.real) rows += boxes.rows * price.real;
@@ -230,7 +234,7 @@ double rows_ns(const Problem& problem, const Shape& s, const Team& team, const R
   const RowsCounts counts =
       boxes.split > 0 ? boxes_ns(problem, s, boxes, team, price) : lines_ns(problem, s, team, price);
   // Between steps, threads take over what others wrote.
-  const double steps = s.batch >= 2 * team.threads ? 1 : counts.steps;
+  const double steps = are_transforms_apart(problem.batch, team.threads) ? 1 : counts.steps;
   const double exchanged = team.threads > 1 && steps > 1 ? price.exchanged * exchanged_values(s, s.values) : 0;
   const double far = is_far(problem, s) ? price.far * s.values * steps * team.all() : 0;
   return counts.ns + exchanged + far + team.meet * steps;
@@ -290,6 +294,8 @@ double library_ns(const Problem& problem, const Shape& s, const Team& team, cons
   // Its estimate for several threads takes up to ten times as long for odd real lengths of several dimensions.
   if (odd_real && problem.dim > 1) return kNever;
   const bool apart = problem.dim == 1 || s.batch >= team.threads;
+  if (!apart && problem.dim == 2 && std::fmod(s.size[0] * s.value_bytes, kLineBytes * team.threads) != 0)
+    ns += s.values / s.size[0] * kLineOfTwo * team.threads;
   // c2r of several dimensions out of place destroys its input, which is therefore copied.
   const bool copied = problem.fft_type == FftType::c2r && problem.dim > 1 && problem.place == Place::out;
   return price.shared * ns / team.threads + (apart ? 0 : price.exchanged * exchanged_values(s, s.values)) +

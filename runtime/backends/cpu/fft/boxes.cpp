@@ -104,7 +104,9 @@ class BoxFft final : public FftRunner {
     columns_ = width_ * rows_;
     workers_ = team_size(op.threads);
     const std::int64_t bytes = columns_ * column_ * static_cast<std::int64_t>(sizeof(Value));
-    chunk_ = two_steps_ && (op.batch >= 2 * workers_ || workers_ == 1) ? transforms_of_a_chunk(bytes) : op.batch;
+    chunk_ = two_steps_ && (workers_ == 1 || generator::are_transforms_apart(op.batch, workers_))
+                 ? transforms_of_a_chunk(bytes)
+                 : op.batch;
     groups_ = groups_of_a_block();
     alone_ = workers_ > 1 && (op.batch + chunk_ - 1) / chunk_ >= workers_;
     const std::int64_t most = alone_ || workers_ == 1 ? kMiddleAlone : kMiddleShared;

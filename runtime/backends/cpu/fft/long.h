@@ -28,9 +28,9 @@ struct KeptModes {
 using generator::kLongLine, generator::kShortLine;
 
 // Whether threads take whole long transforms, each of which works on so many bytes, so that none waits for the others,
-// instead of sharing each: where there are enough for all of them and what one works on stays in a core's cache.
+// instead of sharing each: where there are enough for all of them and each thread's memory for one is not much.
 inline bool are_long_lines_apart(std::int64_t bytes, std::int64_t batch, int workers) {
-  constexpr std::int64_t most_bytes = std::int64_t{2} << 20;
+  constexpr std::int64_t most_bytes = std::int64_t{4} << 20;
   return workers > 1 && bytes <= most_bytes && (batch % workers == 0 || batch >= 3 * workers);
 }
 

@@ -67,6 +67,10 @@ std::unique_ptr<FftRunner> make_along_fft(const FftOperation& op);
 template <class T>
 std::unique_ptr<FftRunner> make_long_real_fft(const FftOperation& op);
 
+// One long real dimension of odd length, as a complex one; null for others (odd_real.cpp).
+template <class T>
+std::unique_ptr<FftRunner> make_odd_real_fft(const FftOperation& op);
+
 // True when an in-place operation moves every row within the row's memory: same strides on both sides (twice as large
 // on the real side), unit stride along x for real types. Other operations need a copy of the input (staged.cpp).
 bool rows_stay_in_place(const FftOperation& op);

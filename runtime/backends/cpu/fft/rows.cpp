@@ -1,7 +1,7 @@
 // Family rows: transforms dimension by dimension, with lines in blocks that fit in cache.
 //
 // Steps, each a parallel loop over units that use disjoint memory:
-// - many small transforms: one step, in which a unit is a whole transform;
+// - many small transforms, or as many for each thread: one step, in which a unit is a whole transform;
 // - 3D and 4D: a step whose units are x-y planes (both passes run while the plane is in cache), and a step along z, and
 //   one along w, in blocks of lines; or units that are volumes, if these are small enough, and a step along w;
 // - otherwise one step per dimension.
@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "generator/plan/fft_boxes.h"
 #include "generator/plan/lane_radices.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 #include "runtime/backends/cpu/fft/boxes.h"
@@ -156,7 +157,8 @@ class RowsFft final : public FftRunner {
   int fused_dimensions() const {
     std::int64_t bytes = sizeof(Value), units = op_.batch;
     for (int d = 0; d < op_.dim; ++d) bytes *= size_[d];
-    if (units >= 2 * op_.threads && bytes <= kFusedBytes) return op_.dim;
+    const bool apart = op_.threads == 1 ? units > 1 : generator::are_transforms_apart(units, op_.threads);
+    if (apart && bytes <= kFusedBytes) return op_.dim;
     for (int dims = op_.dim - 1; dims > 1; --dims) {
       bytes /= size_[dims];
       units *= size_[dims];
@@ -208,9 +210,28 @@ class RowsFft final : public FftRunner {
         index /= units[d];
         size[d] = std::min(step.unit[d], size_[d] - at[d]);
       }
-      void* work = work_.as<char>() + worker * work_stride_;
-      for (const Pass<T>& pass : step.passes) run_pass(pass, arrays, at, size, work);
+      run_unit(step, arrays, at, size, work_.as<char>() + worker * work_stride_);
     });
+  }
+
+  // Passes along x and y run plane by plane, while the plane is in cache.
+  void run_unit(const Step<T>& step, const std::array<void*, 3>& arrays, const Extent& at, const Extent& size,
+                void* work) const {
+    const auto is_plane = [&](std::size_t pass) {
+      return pass < step.passes.size() && step.passes[pass].axis < 2 && step.passes[pass].across < 2;
+    };
+    for (std::size_t pass = 0; pass < step.passes.size(); ++pass) {
+      if (!is_plane(pass) || !is_plane(pass + 1)) {
+        run_pass(step.passes[pass], arrays, at, size, work);
+        continue;
+      }
+      Extent first = at, plane = size;
+      plane[2] = plane[3] = 1;
+      for (first[3] = at[3]; first[3] < at[3] + size[3]; ++first[3])
+        for (first[2] = at[2]; first[2] < at[2] + size[2]; ++first[2])
+          for (const std::size_t along : {pass, pass + 1}) run_pass(step.passes[along], arrays, first, plane, work);
+      ++pass;
+    }
   }
 
   // Transforms all lines of one box.
@@ -382,8 +403,11 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   }
   if (op.type != FftType::c2c && generator::go_one_by_one(n / 2, op.batch, lanes))
     if (auto line = make_long_real_fft<T>(op)) return line;
+  if (op.type != FftType::c2c && generator::go_one_by_one(n, op.batch, lanes))
+    if (auto line = make_odd_real_fft<T>(op)) return line;
   if (auto boxes = make_box_fft<T>(op)) return boxes;
-  // Where FFTW is available, it is faster for one short line, for long real lines in one dimension and for tiny lines.
+  // Where FFTW is available, it is faster for one short line, for other long real lines in one dimension and for tiny
+  // lines.
   // Its estimate is good for them.
   const bool real = op.type != FftType::c2c && (n % 2 != 0 ? n : n / 2) > kLongLine;
   const FftLibrary<T>* library = fft_library<T>();
