@@ -104,7 +104,7 @@ class Chooser {
     if (!crew_.means.why_not(chosen.plan.exchange).empty()) {
       chosen.plan.exchange =
           chosen.plan.decomposition == Decomposition::replicated ? RankExchange::host : crew_.means.best();
-      chosen.plan.kept = Kept::apart;
+      chosen.plan.kept = Kept::apart, chosen.plan.parts = 1;
     }
     chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
     return true;
@@ -219,6 +219,7 @@ class Chooser {
       source = resolution.explain;
     }
     choose_exchange(chosen.plan);
+    choose_parts(chosen.plan);
     chosen.plan.chunks =
         forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks, chosen.plan.exchange));
     if (!fault.empty()) {
@@ -297,6 +298,12 @@ class Chooser {
         fmt::format("kept=grid: otherwise a rank would hold about {:.3g} bytes, and {:.3g} are free on each GPU\n",
                     device_slab_bytes(plan, problem_, crew_.ranks), static_cast<double>(crew_.device_bytes));
     plan.exchange = RankExchange::kernels, plan.kept = Kept::grid;
+  }
+  void choose_parts(RankPlan& plan) const {
+    const std::string why_not = no_parts(problem_, plan.local.backend, plan.exchange, options_.deterministic);
+    if (forced_.parts.value_or(1) > 1 && !why_not.empty())
+      throw Error(Status::invalid_plan, fmt::format("ranks=slabs: parts={}: {}", *forced_.parts, why_not));
+    plan.parts = forced_.parts.value_or(why_not.empty() ? usual_parts(problem_, crew_.ranks) : 1);
   }
   RankExchange host_exchange() const {
     const std::string why_not = no_shared(problem_, forced_.chunks.value_or(Chunks{}));
@@ -389,6 +396,7 @@ ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, st
     chosen.plan.chunks = first.chunks.value_or(Chunks{});
     chosen.plan.exchange = first.exchange.value_or(RankExchange::host);
     chosen.plan.kept = first.kept.value_or(Kept::apart);
+    chosen.plan.parts = first.parts.value_or(1);
     chosen.plan.replicated = chosen.plan.decomposition == Decomposition::replicated ? first.local : "";
     if (chosen.plan.decomposition == Decomposition::replicated) return;
     chosen.plan.local = generator::parse_plan(first.local, problem);

@@ -129,10 +129,10 @@ void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
   copy(blocks.own_to, blocks.own_from);
 }
 
-void DeviceExchange::begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make) {
+void DeviceExchange::begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make, Lane lane) {
   if (way_ == RankExchange::peer) {
     streams_.follow(Lane::copies, Lane::work);
-    peers_.begin(slot, blocks, moved(slot), make);
+    peers_.begin(slot, blocks, moved(slot), make, lane);
     return copy(blocks.own_to, blocks.own_from);
   }
   std::vector<char*> there;

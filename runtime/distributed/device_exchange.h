@@ -37,9 +37,10 @@ class DeviceExchange {
   // Collective, all ranks in the same order. Follows all work on Lane::work. The arrays stay as they are until wait().
   void begin(int slot, const DeviceBlocks& blocks);
   // The same for messages without gaps that `make` writes, in their order, by work that it puts on Lane::work: into
-  // their arrays or, by peer writes, straight to where they belong. What it throws is kept for
+  // their arrays or, by peer writes and on any lane, straight to where they belong. What it throws is kept for
   // rethrow().
-  void begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make);
+  void begin(int slot, const DeviceBlocks& blocks, const PeerWrites::Make& make,
+             DeviceStreams::Lane lane = DeviceStreams::Lane::work);
   // Lets a chunk proceed.
   void poll(int slot);
   // Work that is put on Lane::work from now on finds the chunk moved.

@@ -105,6 +105,7 @@ struct DistributedTransform::State {
   bool device_memory = false;                // which has separate memory
   std::optional<std::int64_t> device_bytes;  // that all ranks' GPUs have for points and grids, before they have any
   std::string plan_text;
+  std::string planned;  // the problem that the plan was chosen for; empty where a rank has no executor
   std::unique_ptr<runtime::distributed::RankExecutor> executor;
   bool points_set = false;
   bool no_points = false, no_targets = false;  // on this rank
@@ -114,8 +115,12 @@ struct DistributedTransform::State {
     executor.reset();
   }
 
+  // Choosing a plan takes milliseconds; other points of the same number keep theirs.
   void bind() {
     namespace distributed = runtime::distributed;
+    const std::string token = to_token(problem);
+    if (token == planned) return;
+    planned.clear();
     if (!device_bytes)
       device_bytes =
           on_gpus && problem.kind == Kind::nufft
@@ -123,9 +128,17 @@ struct DistributedTransform::State {
               : 0;
     chosen = distributed::choose_plan(ranks, means, *device_bytes, problem, traits, options);
     const std::string text = distributed::to_text(chosen.plan, problem);
-    if (executor && text == plan_text) return;
-    end_executor();
-    plan_text = text;
+    if (text != plan_text) {
+      end_executor();
+      plan_text.clear();
+      make_executor();
+      plan_text = text;
+    }
+    planned = token;
+  }
+
+  void make_executor() {
+    namespace distributed = runtime::distributed;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order,
                                        traits.l3_bytes};
     const bool on_gpu = computes_on_gpus();

@@ -140,7 +140,7 @@ ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int 
   means.no_nccl = agreed(ranks, [&] {
     return ranks.size() == 1 ? std::string("there is one rank")
            : shared          ? std::string("some ranks share a GPU, and NCCL needs one for each")
-                             : why_no_nccl();
+                             : why_no_nccl(on_device);
   });
   means.no_peer = why_no_peers(ranks, DeviceCopy(backend, device), streams);
   return means;

@@ -133,6 +133,7 @@ class GpuNufftSlabs final : public RankExecutor {
     spec.balance = plan_.balance;
     spec.way = copies();
     spec.chunk = chunk_;
+    spec.parts = plan_.parts;
     spec.deterministic = options_.deterministic;
     spec.trust = options_.trust_points;
     spec.kept_in_grid = kept_in_grid_;

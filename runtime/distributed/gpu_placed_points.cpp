@@ -25,9 +25,9 @@ GpuPlacedPoints::GpuPlacedPoints(const Communicator& ranks, const RankDevice& de
       streams_(*device.streams),
       memory_(memory),
       clock_(clock),
-      slab_(spec.plan, spec.problem),
+      slab_(spec.plan, spec.problem, spec.parts),
       locator_(locator_of(spec.problem, spec.plan, spec.trust, device.backend->traits(device.number))),
-      moved_(ranks, spec_.problem, backend_, slab_.cells, device, memory, spec.way),
+      moved_(ranks, spec_.problem, backend_, slab_, device, memory, spec.way),
       fetching_(ranks, streams_, memory, spec.way, device.nccl) {
   element_ = 2 * real_bytes(spec.problem.precision);
   plane_ = spec.plan.window.fine[0] * (spec.problem.dim == 3 ? spec.plan.window.fine[1] : 1);
@@ -35,7 +35,8 @@ GpuPlacedPoints::GpuPlacedPoints(const Communicator& ranks, const RankDevice& de
 
 void GpuPlacedPoints::set_maps(const std::array<generator::nufft::Map, 3>& maps) {
   maps_ = maps;
-  if (mapped_ != nullptr) mapped_->set_maps(maps);
+  for (const Part& part : parts_)
+    if (part.mapped != nullptr) part.mapped->set_maps(maps);
 }
 
 bool GpuPlacedPoints::cut(const PointSet& own) {
@@ -54,8 +55,8 @@ bool GpuPlacedPoints::cut(const PointSet& own) {
     costs.fine = spec_.plan.window.fine;
     costs.side = slab_.row;
     DeviceSlab next = slab_;
-    next.cut(split_rows(slab_costs(costs, spec_.plan.window.width, points), ranks_.size()));
-    changed = !bound_ || next.of_ranks != slab_.of_ranks;
+    next.cut(split_rows(slab_costs(costs, spec_.plan.window.width, points), ranks_.size() * slab_.parts));
+    changed = !bound_ || next.of_parts != slab_.of_parts;
     slab_ = next;
     if (changed) bound_ = false, moved_.forget();
   });
@@ -63,39 +64,43 @@ bool GpuPlacedPoints::cut(const PointSet& own) {
 }
 
 void GpuPlacedPoints::bind() {
-  gridder_.reset(), mapped_ = nullptr;
+  parts_.clear();
   if (spec_.kept_in_grid) memory_.resize(grid_, element_);  // which others are told of
   if (own_planes() == 0) return;
-  const int rank = ranks_.rank();
-  Problem part = spec_.problem;
-  part.batch = 1;
-  part.n = Sizes(spec_.plan.window.fine[0], spec_.plan.window.fine[1], spec_.plan.window.fine[2]);
-  part.n[spec_.problem.dim - 1] = slab_.stored(rank);
+  for (int p = 0; p < slab_.parts; ++p) {
+    Part& part = parts_.emplace_back();
+    part.planes = slab_.planes_of(ranks_.rank(), p);
+    if (part.planes.count > 0) part.gridder = make_gridder(part);
+  }
+  memory_.resize(grid_, checked_multiply(grid_bytes(), spec_.chunk, "fine grids"));
+  if (fetches()) fetching_.reserve(0, planes_to_fetch(0));
+}
+
+std::unique_ptr<Executor> GpuPlacedPoints::make_gridder(Part& part) {
+  Problem problem = spec_.problem;
+  problem.batch = 1;
+  problem.n = Sizes(spec_.plan.window.fine[0], spec_.plan.window.fine[1], spec_.plan.window.fine[2]);
+  problem.n[spec_.problem.dim - 1] = part.planes.count;
   ExecutorOptions own;
   own.deterministic = spec_.deterministic;
   own.trust_points = spec_.trust;
   own.only = spec_.problem.type == 1 ? Only::spread : Only::interpolate;
   own.device = device_;
   own.stream = streams_.stream(Lane::work);
-  if (!slab_.whole(rank)) own.slab = {slab_.cells, slab_.start(rank), slab_.before, {}};
+  if (!slab_.whole(ranks_.rank())) own.slab = {slab_.cells, part.planes.start, part.planes.before, {}};
   if (spec_.deterministic) own.slab.agree = [this](std::array<std::uint64_t, 2>& bounds) { agree(bounds); };
-  if (spec_.mapped) {
-    auto mapped = gpu::make_gpu_mapped_executor(part, spec_.plan, own, backend_.queue(device_));
-    mapped->set_maps(maps_);
-    mapped_ = mapped.get();
-    gridder_ = std::move(mapped);
-  } else {
-    gridder_ = backend_.bind(part, spec_.plan, own);
-  }
-  memory_.resize(grid_, checked_multiply(grid_bytes(), spec_.chunk, "fine grids"));
-  if (fetches()) fetching_.reserve(0, planes_to_fetch(0));
+  if (!spec_.mapped) return backend_.bind(problem, spec_.plan, own);
+  auto mapped = gpu::make_gpu_mapped_executor(problem, spec_.plan, own, backend_.queue(device_));
+  mapped->set_maps(maps_);
+  part.mapped = mapped.get();
+  return mapped;
 }
 
 void GpuPlacedPoints::move(const PointSet& own) {
   bound_ = true;  // on all ranks
   clock_.time("move points", [&] {
     clears_ = may_clear() ? grid_bytes() : 0;
-    moved_.plan(at_cells_, slab_.owners(), slab_.neighbours(), clears_);
+    moved_.plan(at_cells_, slab_, clears_);
     if (moved_.stays()) clears_ = 0;
     LocalWork local;
     hold_values();
@@ -104,8 +109,7 @@ void GpuPlacedPoints::move(const PointSet& own) {
       ranks_.together([&] {
         local.rethrow();
         moved_.rethrow();
-        if (gridder_ && !slab_.whole(ranks_.rank())) gridder_->set_slab(slab_.start(ranks_.rank()), clears_ > 0);
-        if (gridder_) gridder_->set_points(arrived);
+        for (int p = 0; p < static_cast<int>(parts_.size()); ++p) sort(p, arrived);
         streams_.wait(Lane::work);
         moved_.release();
       });
@@ -113,8 +117,22 @@ void GpuPlacedPoints::move(const PointSet& own) {
   });
 }
 
+void GpuPlacedPoints::sort(int p, const PointSet& arrived) {
+  Part& part = parts_[static_cast<std::size_t>(p)];
+  if (!part.gridder) return;
+  if (!slab_.whole(ranks_.rank())) part.gridder->set_slab(part.planes.start, clears_ > 0);
+  PointSet points = arrived;
+  if (slab_.parts > 1) {
+    points.m = moved_.arrived(p);
+    for (const void** array : {&points.x, &points.y, &points.z})
+      if (*array != nullptr)
+        *array = static_cast<const char*>(*array) + moved_.arrived_before(p) * real_bytes(spec_.problem.precision);
+  }
+  part.gridder->set_points(points);
+}
+
 bool GpuPlacedPoints::may_clear() const {
-  return gridder_ && !spec_.deterministic && !slab_.whole(ranks_.rank()) && grid_bytes() % 16 == 0;
+  return !parts_.empty() && !spec_.deterministic && !slab_.whole(ranks_.rank()) && grid_bytes() % 16 == 0;
 }
 
 // For the values that come with points. Collective.
@@ -143,17 +161,25 @@ DeviceBlocks GpuPlacedPoints::planes_to_fetch(std::int64_t b) const {
   return blocks;
 }
 
+void GpuPlacedPoints::run(int p, char* values, std::int64_t b, bool adjoint) {
+  const Part& part = parts_[static_cast<std::size_t>(p)];
+  const std::int64_t before = slab_.parts > 1 ? moved_.arrived_before(p) : 0;
+  if (part.gridder) part.gridder->execute(values + before * element_, grid(b, part), adjoint);
+}
+
 void GpuPlacedPoints::spread(char* own, std::int64_t b, bool adjoint, LocalWork& local) {
   char* const values = here(own, b);
-  clock_.time("move values", [&] { moved_.follow(own, values, clears_ > 0 ? grid(b) : nullptr); });
-  clock_.time("spread", [&] {
-    agreed_ = false;
-    local.run([&] {
-      if (gridder_) gridder_->execute(values, grid(b), adjoint);
+  agreed_ = false;
+  for (int p = 0; p < slab_.parts; ++p) {
+    clock_.time("move values", [&] { moved_.follow(p, own, values, clears_ > 0 ? grid(b) : nullptr); });
+    clock_.time("spread", [&] {
+      local.run([&] {
+        if (!parts_.empty()) run(p, values, b, adjoint);
+      });
     });
-    std::array<std::uint64_t, 2> none{};
-    if (spec_.deterministic && !agreed_) agree(none);  // the others do
-  });
+  }
+  std::array<std::uint64_t, 2> none{};
+  if (spec_.deterministic && !agreed_) agree(none);  // the others do
 }
 
 void GpuPlacedPoints::interpolate(char* own, std::int64_t b, bool adjoint, LocalWork& local) {
@@ -165,9 +191,11 @@ void GpuPlacedPoints::interpolate(char* own, std::int64_t b, bool adjoint, Local
   char* const values = here(own, b);
   clock_.time("move values", [&] { moved_.await(values); });
   clock_.time("interpolate", [&] {
-    local.run([&] {
-      if (gridder_) gridder_->execute(values, grid(b), adjoint);
-    });
+    for (int p = 0; p < slab_.parts; ++p)
+      local.run([&] {
+        if (!parts_.empty()) run(p, values, b, adjoint);
+        moved_.part_is_there(p);
+      });
   });
   clock_.time("move values", [&] { moved_.come_back(values, own, local); });
 }
@@ -175,7 +203,8 @@ void GpuPlacedPoints::interpolate(char* own, std::int64_t b, bool adjoint, Local
 std::int64_t GpuPlacedPoints::bytes() const {
   std::int64_t held = fetching_.bytes() + moved_.bytes() + static_cast<std::int64_t>(grid_.bytes());
   if (!moved_.stays()) held += moved_.arrived() * spec_.chunk * element_;
-  if (gridder_) held += gridder_->memory().held;
+  for (const Part& part : parts_)
+    if (part.gridder) held += part.gridder->memory().held;
   return held;
 }
 

@@ -5,7 +5,8 @@
 //   spread: move values -> spread            interpolate: fetch planes -> interpolate -> move values back
 //
 // A point whose window reaches the next slab is spread by both ranks, so no sums travel; interpolation fetches the
-// planes behind a rank's own ones.
+// planes behind a rank's own ones. The points of a slab's parts are sorted, spread and interpolated one part after the
+// other, so that values of one part come back while the next is interpolated.
 //
 // deterministic: spreading adds integers (templates/nufft_common.cuh) whose unit all ranks agree on, so sums do not
 // depend on the slabs; each point's value is a separate sum.
@@ -38,6 +39,7 @@ class GpuPlacedPoints {
     Balance balance = Balance::points;
     RankExchange way = RankExchange::host;
     std::int64_t chunk = 1;  // transforms that are held at a time
+    int parts = 1;           // of a slab; several by peer writes alone, and not with `deterministic`
     bool deterministic = false;
     bool trust = false;         // coordinates are not checked
     bool kept_in_grid = false;  // other ranks are told of the grid also where it is empty
@@ -79,11 +81,22 @@ class GpuPlacedPoints {
   std::int64_t bytes() const;
 
  private:
+  // What spreads and interpolates the points of a part of this rank's slab; null without cells.
+  struct Part {
+    DeviceSlab::Planes planes;
+    std::unique_ptr<Executor> gridder;
+    gpu::MappedExecutor* mapped = nullptr;  // the same one, where it takes maps
+  };
+  std::unique_ptr<Executor> make_gridder(Part& part);
+  void sort(int p, const PointSet& arrived);
+  // Spreads or interpolates.
+  void run(int p, char* values, std::int64_t b, bool adjoint);
   // Whether the grid is cleared while values move, and spreading adds to it.
   bool may_clear() const;
   void hold_values();
   std::int64_t grid_bytes() const { return own_planes() > 0 ? slab_.stored(ranks_.rank()) * plane_ * element_ : 0; }
   char* grid(std::int64_t b) const { return static_cast<char*>(grid_.data()) + b * grid_bytes(); }
+  char* grid(std::int64_t b, const Part& part) const { return grid(b) + part.planes.first * plane_ * element_; }
   // Values of transform b where they are spread or interpolated.
   char* here(char* own, std::int64_t b) const {
     return moved_.stays() ? own : static_cast<char*>(values_.data()) + b * moved_.arrived() * element_;
@@ -104,8 +117,7 @@ class GpuPlacedPoints {
   GpuMovedPoints moved_;
   DeviceExchange fetching_;
   std::array<generator::nufft::Map, 3> maps_;
-  std::unique_ptr<Executor> gridder_;      // spreads and interpolates in this rank's slab; null without cells
-  gpu::MappedExecutor* mapped_ = nullptr;  // the same one, where it takes maps
+  std::vector<Part> parts_;
   std::int64_t element_ = 8, plane_ = 1;
   std::int64_t all_points_ = 0;  // of all ranks
   std::int64_t clears_ = 0;      // bytes of a grid; 0: spreading clears it

@@ -33,11 +33,16 @@ struct Library {
   std::string why;  // empty when usable
 };
 
+// The library's file where somebody names it.
+std::string forced() {
+  const char* const name = std::getenv("FOURTUNE_NCCL");
+  return name != nullptr ? name : "";
+}
+
 // Never closed, as it keeps threads that run its code.
 Library load() {
   Library library;
-  const char* const forced = std::getenv("FOURTUNE_NCCL");
-  const std::string name = forced != nullptr && *forced != 0 ? forced : "libnccl.so.2";
+  const std::string name = forced().empty() ? "libnccl.so.2" : forced();
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = ::dlerror();
@@ -74,7 +79,11 @@ void require(Result result, const char* what) {
 
 }  // namespace
 
-std::string why_no_nccl() { return library().why; }
+std::string why_no_nccl(bool device_memory) {
+  if (!device_memory && forced().empty())
+    return "NCCL moves arrays between GPUs, and those of this backend are in memory of the host";
+  return library().why;
+}
 
 NcclRanks::NcclRanks(const Communicator& ranks, const DeviceStreams& device) : device_(device) {
   const auto current = device.current();

@@ -12,8 +12,9 @@
 
 namespace fourtune::runtime::distributed {
 
-// Why it cannot be used; empty when it can. Opens it on first use.
-std::string why_no_nccl();
+// Why it cannot be used; empty when it can. Opens it on first use. Without device memory, which an emulated GPU has
+// not, only a file that FOURTUNE_NCCL names is used.
+std::string why_no_nccl(bool device_memory);
 
 // Bytes in the device's memory that go to, or come from, a rank.
 struct DeviceMessage {

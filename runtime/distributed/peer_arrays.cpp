@@ -40,8 +40,8 @@ void PeerArrays::open(void* own) {
   });
 }
 
-void PeerArrays::meet() {
-  local_.run([&] { streams_.wait(Lane::work); });
+void PeerArrays::meet(std::optional<int> mark) {
+  local_.run([&] { mark ? streams_.wait_for_mark(*mark) : streams_.wait(Lane::work); });
   tell(static_cast<char>(local_.failed() ? 1 : 0), failed_);
   for (const int rank : others_)
     if (failed_[static_cast<std::size_t>(rank)] != 0)

@@ -2,12 +2,13 @@
 // sees the memory of the others.
 //
 //   open    says where this rank's array is, and that nothing there is needed any more; hears the same
-//   meet    all that kernels of all ranks have put on Lane::work is done
+//   meet    all that kernels of all ranks have put on Lane::work is done, or up to a mark
 //
 // The words pass by MPI between the hosts.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ class PeerArrays {
   void open(void* own);
   // By rank, this one's among them, and null for those that it shares none with; empty where one cannot be reached.
   std::span<void* const> all() const { return all_; }
-  void meet();
+  void meet(std::optional<int> mark = {});
   // As PeerWrites::forget.
   void forget(bool ends = true);
   // Throws what has failed since the last time, here or on another rank.

@@ -76,14 +76,14 @@ void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark) {
   streams_.mark(mark, Lane::exchange);
 }
 
-void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make) {
+void PeerWrites::begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make, Lane lane) {
   invite(slot, blocks);
   local_.run([&] {
     std::vector<char*> there;
     for (const Invitation& one : got_) there.push_back(reach(one));
     make(there);
   });
-  streams_.mark(mark, Lane::work);
+  streams_.mark(mark, lane);
 }
 
 void PeerWrites::wait(int slot, int mark) {

@@ -29,10 +29,11 @@ class PeerWrites {
   // Collective, as all below but settle() and rethrow(). Copies follow all work on Lane::work, and are marked there by
   // `mark`.
   void begin(int slot, const DeviceBlocks& blocks, int mark);
-  // The same for messages without gaps that `make` writes, in the order of blocks.send, by work that it puts on
-  // Lane::work; their arrays do not count. It is not called where one of them cannot be reached.
+  // The same for messages without gaps that `make` writes, in the order of blocks.send, by work that it puts on a lane;
+  // their arrays do not count. It is not called where one of them cannot be reached.
   using Make = std::function<void(std::span<char* const> there)>;
-  void begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make);
+  void begin(int slot, const DeviceBlocks& blocks, int mark, const Make& make,
+             DeviceStreams::Lane lane = DeviceStreams::Lane::work);
   // The messages of the slot have arrived.
   void wait(int slot, int mark);
   // All work on Lane::work is done, so nothing that has arrived is still to be read. Without this, begin() waits for

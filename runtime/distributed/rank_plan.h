@@ -9,6 +9,7 @@
 //   ranks=pencils(grid=2x4,chunks=1,cut=planes,exchange=nccl);cuda;fft=plain          (in 3D)
 //   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=nccl);cuda;window=...    (points on GPUs)
 //   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=kernels,kept=grid);cuda;...
+//   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=kernels,parts=2);cuda;...
 //   ranks=replicated;cpu;threads=1;...
 //   ranks=replicated(exchange=nccl);cuda;...                                          (points on GPUs)
 //
@@ -59,7 +60,7 @@ struct Chunks {
   Cut cut = Cut::planes;
   friend bool operator==(const Chunks&, const Chunks&) = default;
 };
-inline constexpr int kMostChunks = 1024;
+inline constexpr int kMostChunks = 1024, kMostParts = 16;
 
 // What moves data between ranks: the first five with GPUs, `host` and the last one on processors.
 enum class RankExchange {
@@ -86,8 +87,10 @@ struct RankPlan {
   Chunks chunks;
   RankExchange exchange = RankExchange::host;  // slabs, and pencils and replicated plans on GPUs
   Kept kept = Kept::apart;                     // of types 1 and 2 with RankExchange::kernels
-  generator::Plan local;                       // slabs and pencils: of every rank, except for its number of threads
-  std::string replicated;                      // replicated: the plan forced on every rank; empty: each rank chooses
+  // Of a slab of types 1 and 2 by peer writes or kernels: values of one part come back while the next is interpolated.
+  int parts = 1;
+  generator::Plan local;   // slabs and pencils: of every rank, except for its number of threads
+  std::string replicated;  // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
 // What a text forces.
@@ -98,6 +101,7 @@ struct ForcedPlan {
   std::optional<Chunks> chunks;
   std::optional<RankExchange> exchange;
   std::optional<Kept> kept;
+  std::optional<int> parts;
   std::string local;  // empty: the library chooses
 };
 // Throws Error{invalid_plan} that says what is allowed. The local part is not parsed.
@@ -141,6 +145,11 @@ std::string no_kernels(const generator::Plan& local, const Problem& problem, int
 // Why the ranks of a machine cannot share the array in the middle of this problem's slabs with these chunks; empty:
 // they can, where they can share memory at all.
 std::string no_shared(const Problem& problem, const Chunks& chunks);
+// Why the points of this problem's slabs have one part by this exchange; empty: they may have several.
+std::string no_parts(const Problem& problem, const std::string& backend, RankExchange exchange, bool deterministic);
+// The default parts, where there may be several.
+int usual_parts(const Problem& problem, int ranks);
+
 // Whether kernels should exchange, where they can.
 bool kernels_pay(const Problem& problem, int ranks);
 

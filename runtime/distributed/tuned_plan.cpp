@@ -103,6 +103,7 @@ RankPlan parse_tuned(const std::string& text, const Problem& problem, int ranks)
   require_grid(plan.grid, ranks);
   plan.exchange = parts.exchange.value_or(RankExchange::host);
   plan.kept = parts.kept.value_or(Kept::apart);
+  plan.parts = parts.parts.value_or(1);
   if (plan.decomposition == Decomposition::replicated) {
     if (problem.kind == Kind::fft) throw Error(Status::invalid_plan, "an fft has no points to leave where they are");
     plan.replicated = parts.local;

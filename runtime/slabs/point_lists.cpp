@@ -108,18 +108,25 @@ std::vector<generator::nufft::ListedPiece> listed_pieces(std::span<const PointLi
 
 }  // namespace
 
-gpu::BoundLaunches PointLists::sending(std::span<const Range> pieces, bool complex, std::int64_t cleared) {
+// 0: all that there are.
+std::int64_t PointLists::most_blocks(bool beside) {
+  constexpr std::int64_t kBeside = 2;  // on a multiprocessor
+  return beside ? kBeside * runner_.queue().traits().multiprocessors : 0;
+}
+
+gpu::BoundLaunches PointLists::sending(std::span<const Range> pieces, bool complex, std::int64_t cleared, bool beside) {
   std::vector<generator::nufft::ListedPiece> listed = listed_pieces(pieces, kPieces);
   if (cleared > 0)
     listed.push_back(generator::nufft::cleared_piece(slot_ref(kPieces + static_cast<int>(listed.size())), cleared));
   generator::GpuProgram program;
-  generator::nufft::emit_sending(program, gpu::kFirst, slot_ref(kList), listed, problem_.precision, complex);
+  generator::nufft::emit_sending(program, gpu::kFirst, slot_ref(kList), listed, problem_.precision, complex,
+                                 most_blocks(beside));
   return runner_.make(program);
 }
 
 void PointLists::send(gpu::BoundLaunches& sending, const Items& from, std::span<const Items> to, bool complex,
-                      const Bytes& cleared) {
-  gpu::LaunchScope run(runner_.queue(), stream_);
+                      const Bytes& cleared, void* stream) {
+  gpu::LaunchScope run(runner_.queue(), stream != nullptr ? stream : stream_);
   std::byte* const in = runner_.queue().open(from.at, from.count * item_bytes(complex), Access::in, "values");
   for (std::size_t i = 0; i < to.size(); ++i)
     runner_.point(kPieces + static_cast<int>(i),
@@ -132,15 +139,16 @@ void PointLists::send(gpu::BoundLaunches& sending, const Items& from, std::span<
   run.complete();
 }
 
-gpu::BoundLaunches PointLists::fetching(std::span<const Range> pieces, bool complex) {
+gpu::BoundLaunches PointLists::fetching(std::span<const Range> pieces, bool complex, bool beside) {
   generator::GpuProgram program;
   generator::nufft::emit_fetching(program, listed_pieces(pieces, kPieces), slot_ref(kList), gpu::kFirst,
-                                  problem_.precision, complex);
+                                  problem_.precision, complex, most_blocks(beside));
   return runner_.make(program);
 }
 
-void PointLists::fetch(gpu::BoundLaunches& fetching, std::span<const Items> from, const Items& to, bool complex) {
-  gpu::LaunchScope run(runner_.queue(), stream_);
+void PointLists::fetch(gpu::BoundLaunches& fetching, std::span<const Items> from, const Items& to, bool complex,
+                       void* stream) {
+  gpu::LaunchScope run(runner_.queue(), stream != nullptr ? stream : stream_);
   std::byte* const out = runner_.queue().open(to.at, to.count * item_bytes(complex), Access::both, "values");
   for (std::size_t i = 0; i < from.size(); ++i)
     runner_.point(kPieces + static_cast<int>(i),

@@ -55,17 +55,21 @@ class PointLists {
   };
   void run(gpu::BoundLaunches& copies, const Items& from, const Items& to, bool complex, bool packs);
   // Packs each range into a separate array, in the memory of this device or of another one that it reaches; cleared:
-  // bytes, a multiple of 16, of an array of this device behind these, which becomes 0.
-  gpu::BoundLaunches sending(std::span<const Range> pieces, bool complex, std::int64_t cleared = 0);
+  // bytes, a multiple of 16, of an array of this device behind these, which becomes 0. beside: while other kernels run,
+  // to which it leaves most of the device. stream: that it runs on; null: as all else.
+  gpu::BoundLaunches sending(std::span<const Range> pieces, bool complex, std::int64_t cleared = 0,
+                             bool beside = false);
   void send(gpu::BoundLaunches& sending, const Items& from, std::span<const Items> to, bool complex,
-            const Bytes& cleared = {});
+            const Bytes& cleared = {}, void* stream = nullptr);
   // Puts values back from such arrays.
-  gpu::BoundLaunches fetching(std::span<const Range> pieces, bool complex);
-  void fetch(gpu::BoundLaunches& fetching, std::span<const Items> from, const Items& to, bool complex);
+  gpu::BoundLaunches fetching(std::span<const Range> pieces, bool complex, bool beside = false);
+  void fetch(gpu::BoundLaunches& fetching, std::span<const Items> from, const Items& to, bool complex,
+             void* stream = nullptr);
   std::int64_t held() const { return runner_.held(); }
 
  private:
   enum Slot : int { kX, kY, kZ, kCells, kCounts, kStatus, kOwners, kNeighbours, kNext, kList, kPieces };
+  std::int64_t most_blocks(bool beside);
   std::int64_t item_bytes(bool complex) const { return (complex ? 2 : 1) * real_bytes(problem_.precision); }
 
   Problem problem_;

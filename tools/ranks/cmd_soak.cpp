@@ -111,10 +111,12 @@ class RanksHunt {
       const char* const peers = kept                     ? "exchange=kernels,kept=grid"
                                 : kernels && ranks_ <= 3 ? "exchange=kernels"
                                                          : "exchange=peer";
+      const bool may_have_parts = !fft && !third && !pencils && !one.deterministic;
+      const std::uint64_t parts = may_have_parts && random_.below(2) == 0 ? 1 + random_.below(4) : 1;
       if (ranks_ == 1 || random_.below(3) == 0)
         arguments.emplace_back(copied);
       else
-        arguments.emplace_back(peers);
+        arguments.emplace_back(peers + std::string(parts > 1 ? fmt::format(",parts={}", parts) : ""));
       // In one chunk, and of some lengths, which soak counts as refused where they are others.
       if (arguments.back().starts_with("exchange=kernels"))
         std::erase_if(arguments, [](const std::string& word) { return word.starts_with("chunks="); });

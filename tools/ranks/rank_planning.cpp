@@ -24,6 +24,7 @@ using runtime::distributed::RankPlan;
 
 // The plans of a rank that are combined with decompositions: the cost model knows those of one process well.
 constexpr int kMostLocals = 48;
+constexpr int kWays = 7;                 // exchanges, with where kept planes lie
 constexpr double kBytesPerSecond = 4e9;  // of messages between ranks of one machine, for the model
 
 std::vector<generator::Candidate> best_first(const Problem& problem, const DeviceTraits& traits) {
@@ -139,6 +140,13 @@ std::vector<std::pair<RankExchange, Kept>> RankPlanning::ways_of(const generator
   return all;
 }
 
+// More than one where values take long to come back.
+std::vector<int> RankPlanning::parts_of(const Problem& problem, RankExchange way) const {
+  const bool one = runtime::distributed::usual_parts(problem, crew_.ranks) == 1 ||
+                   !runtime::distributed::no_parts(problem, rank_.backend, way, false).empty();
+  return one ? std::vector{1} : std::vector{1, 2, 4};
+}
+
 // What the busiest rank of a grid takes, with a plan that takes `alone` on one rank.
 double RankPlanning::pencil_seconds(const Problem& problem, const generator::Plan& local, double alone,
                                     const runtime::distributed::RankGrid& grid) const {
@@ -208,7 +216,12 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
           if (way == RankExchange::shared && !runtime::distributed::no_shared(problem, chunks).empty()) continue;
           slabs.exchange = way, slabs.kept = kept;
           const int place = static_cast<int>(way) + static_cast<int>(kept);  // kernels are the last way
-          collector.add(slabs, {decomposition, chunks.count, static_cast<int>(chunks.cut), number, place}, estimate);
+          for (const int parts : parts_of(problem, way)) {
+            slabs.parts = parts;
+            collector.add(
+                slabs, {decomposition, chunks.count, static_cast<int>(chunks.cut), number, place + kWays * (parts - 1)},
+                estimate);
+          }
         }
       }
     generator::Candidate fitted = candidate;

@@ -37,6 +37,7 @@ class RankPlanning final : public tuner::Planning {
   std::vector<runtime::distributed::RankExchange> exchanges() const;
   std::vector<std::pair<runtime::distributed::RankExchange, runtime::distributed::Kept>> ways_of(
       const generator::Plan& local, const Problem& problem) const;
+  std::vector<int> parts_of(const Problem& problem, runtime::distributed::RankExchange way) const;
   std::vector<runtime::distributed::Chunks> chunks_of(const Problem& problem) const;
 
   runtime::distributed::Crew crew_;

@@ -17,6 +17,7 @@ constexpr std::int64_t kListed = 4;             // points of a thread
 // difference.
 constexpr std::int64_t kMostBlocks = 32768;
 constexpr std::size_t kMostPieces = 64;  // of one launch, whose parameters have 4 KB
+constexpr std::int64_t kChunk = 2048;    // items of a block
 
 KernelSource slab_kernel(const std::string& entry, int pass, const std::string& constants, std::int64_t shared) {
   KernelSource source;
@@ -91,40 +92,49 @@ void emit_packing(GpuProgram& program, const BufferRef& from, const BufferRef& l
 
 namespace {
 
+struct PiecesKernel {
+  const char* name;
+  int pass;
+  std::int64_t blocks;  // at most; 0: one for each chunk
+};
+
 void emit_pieces(GpuProgram& program, const BufferRef& array, const BufferRef& list,
-                 std::span<const ListedPiece> pieces, const std::string& name, int pass, Precision precision,
-                 bool complex) {
+                 std::span<const ListedPiece> pieces, const PiecesKernel& of, Precision precision, bool complex) {
   const std::int64_t bytes = ::fourtune::real_bytes(precision) * (complex ? 2 : 1);
   for (; !pieces.empty(); pieces = pieces.subspan(std::min(pieces.size(), kMostPieces))) {
     const auto now = pieces.first(std::min(pieces.size(), kMostPieces));
     const std::string item = item_type(precision, complex);
     const int at =
-        add(program, slab_kernel(fmt::format("slab_{}{}_{}", name, now.size(), item), pass,
+        add(program, slab_kernel(fmt::format("slab_{}{}_{}", of.name, now.size(), item), of.pass,
                                  fmt::format("#define NUFFT_PIECES {}\ntypedef {} item;\n", now.size(), item), 0));
     ArgumentStruct all;
     std::int64_t longest = 1, items = 0;
+    for (const ListedPiece& piece : now) longest = std::max(longest, piece.count), items += piece.count;
+    const std::int64_t chunks = (longest + kChunk - 1) / kChunk;
     for (const ListedPiece& piece : now) {
-      all.members.insert(all.members.end(), {piece.at, piece.begin, piece.count});
-      longest = std::max(longest, piece.count);
-      items += piece.count;
+      const std::int64_t rounds = ((piece.count + chunks - 1) / chunks + 255) / 256;  // of a block
+      all.members.insert(all.members.end(), {piece.at, piece.begin, piece.count, 256 * rounds});
     }
-    const auto count = static_cast<std::uint32_t>(now.size());
-    const std::uint32_t each =
-        std::min(blocks(longest, 1024), std::max(1u, static_cast<std::uint32_t>(kMostBlocks) / count));
+    all.members.emplace_back(chunks);
     program.launches.push_back(
-        {at, {each * count, 1, 1}, {array, list, all}, "move values", items * (2 * bytes + 4), 0});
+        {at,
+         {static_cast<std::uint32_t>(of.blocks > 0 ? std::min(chunks, of.blocks) : chunks), 1, 1},
+         {array, list, all},
+         "move values",
+         items * (2 * bytes + 4),
+         0});
   }
 }
 
 }  // namespace
 
 void emit_sending(GpuProgram& program, const BufferRef& from, const BufferRef& list,
-                  std::span<const ListedPiece> pieces, Precision precision, bool complex) {
-  emit_pieces(program, from, list, pieces, "send", 4, precision, complex);
+                  std::span<const ListedPiece> pieces, Precision precision, bool complex, std::int64_t blocks) {
+  emit_pieces(program, from, list, pieces, {"send", 4, blocks}, precision, complex);
 }
 void emit_fetching(GpuProgram& program, std::span<const ListedPiece> pieces, const BufferRef& list, const BufferRef& to,
-                   Precision precision, bool complex) {
-  emit_pieces(program, to, list, pieces, "fetch", 5, precision, complex);
+                   Precision precision, bool complex, std::int64_t blocks) {
+  emit_pieces(program, to, list, pieces, {"fetch", 5, blocks}, precision, complex);
 }
 
 }  // namespace fourtune::generator::nufft

@@ -26,9 +26,10 @@ struct ListedPiece {
 };
 // An array of so many bytes, a multiple of 16, that is set to 0 meanwhile: links keep the memory half idle.
 inline ListedPiece cleared_piece(const BufferRef& at, std::int64_t bytes) { return {at, -1, bytes / 16}; }
+// blocks: at most; 0: as many as finish soonest alone.
 void emit_sending(GpuProgram& program, const BufferRef& from, const BufferRef& list,
-                  std::span<const ListedPiece> pieces, Precision precision, bool complex);
+                  std::span<const ListedPiece> pieces, Precision precision, bool complex, std::int64_t blocks = 0);
 void emit_fetching(GpuProgram& program, std::span<const ListedPiece> pieces, const BufferRef& list, const BufferRef& to,
-                   Precision precision, bool complex);
+                   Precision precision, bool complex, std::int64_t blocks = 0);
 
 }  // namespace fourtune::generator::nufft

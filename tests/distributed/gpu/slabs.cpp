@@ -41,6 +41,21 @@ void compare_slabs(const std::string& token, ModeOrder order, const std::string&
     }
 }
 
+// One exchange in both directions.
+template <class T>
+void compare_by(const std::string& token, const std::string& exchange) {
+  const Whole<T> whole = draw<T>(token, 17);
+  for (const bool adjoint : {false, true}) {
+    const Options options = on_gpus("ranks=slabs(exchange=" + exchange + ")");
+    SCOPED_TRACE(token + " " + options.plan + (adjoint ? " adjoint" : ""));
+    std::string explain;
+    const auto result =
+        result_of(whole, Way{options, MPI_COMM_WORLD, deal_in_turn(slab_problems++), adjoint}, &explain);
+    EXPECT_LE(error_of(result, direct(whole, adjoint, ModeOrder::centred)), allowed_error(whole.problem)) << explain;
+    EXPECT_NE(explain.find("exchange=" + exchange), std::string::npos) << explain;
+  }
+}
+
 TEST(DistributedGpuSlabs, TypeOne) {
   compare_slabs<float>("nufft:type=1,n=10x9x24,m=300,prec=f32,tol=1e-4", ModeOrder::centred);
   compare_slabs<double>("nufft:type=1,n=6x7x40,m=200,prec=f64,tol=1e-9", ModeOrder::fft, "chunks=2,cut=columns");
@@ -126,6 +141,22 @@ TEST(DistributedGpuSlabs, Batches) {
   compare_slabs<double>("nufft:type=2,n=8x40,m=200,prec=f64,tol=1e-5,batch=4", ModeOrder::fft, "chunks=3,cut=batch");
 }
 
+// Slabs in parts, some of which have no cells.
+TEST(DistributedGpuSlabs, PointsOfSeveralParts) {
+  if (size_of(MPI_COMM_WORLD) == 1) return;
+  for (const char* token :
+       {"nufft:type=2,n=6x7x90,m=300,prec=f64,tol=1e-6", "nufft:type=2,n=9x7x70,m=300,prec=f32,tol=1e-3,batch=2",
+        "nufft:type=1,n=5x6x90,m=300,prec=f32,tol=1e-4", "nufft:type=2,n=8x100,m=300,prec=f64,tol=1e-5,batch=2"}) {
+    const Problem problem = parse_problem(token);
+    const bool single = problem.precision == Precision::f32;
+    for (const std::string way : {"peer,parts=3", "peer,parts=2", "kernels,parts=4", "kernels,kept=grid,parts=2"}) {
+      if (problem.dim == 2 && !way.starts_with("peer")) continue;
+      if (size_of(MPI_COMM_WORLD) > 3 && way == "kernels,parts=4") continue;
+      single ? compare_by<float>(token, way) : compare_by<double>(token, way);
+    }
+  }
+}
+
 // Fewer rows than ranks: some have no cells.
 TEST(DistributedGpuSlabs, ThinGrids) {
   compare_slabs<float>("nufft:type=1,n=5x4x6,m=100,prec=f32,tol=1e-3", ModeOrder::centred);
@@ -168,7 +199,7 @@ TEST(DistributedGpuSlabs, DeterministicBits) {
   compare_slab_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7", "ranks=slabs(exchange=kernels)");
 }
 
-TEST(DistributedGpuSlabs, WhereKeptPlanesLieIsRefusedByNameWhereTheyCannot) {
+TEST(DistributedGpuSlabs, KeptPlanesAndPartsAreRefusedByNameWhereTheyCannotBe) {
   std::string message;
   const auto run = [&](const std::string& token, const std::string& plan) {
     const Whole<double> whole = draw<double>(token, 1);
@@ -188,6 +219,10 @@ TEST(DistributedGpuSlabs, WhereKeptPlanesLieIsRefusedByNameWhereTheyCannot) {
                 &message),
             Status::invalid_plan);
   EXPECT_NE(message.find("no fine grid"), std::string::npos) << message;
+  EXPECT_EQ(run(cube, "ranks=slabs(exchange=host,parts=2)"), Status::invalid_plan);
+  EXPECT_NE(message.find("parts=2: by messages"), std::string::npos) << message;
+  EXPECT_EQ(run(cube, "ranks=slabs(parts=17)"), Status::invalid_plan);
+  EXPECT_NE(message.find("parts is no such number"), std::string::npos) << message;
   if (size_of(MPI_COMM_WORLD) == 1) return;
   EXPECT_EQ(run("nufft:type=1,n=8x24,m=60,prec=f64,tol=1e-4", "ranks=slabs(kept=grid)"), Status::invalid_plan);
   EXPECT_NE(message.find("single lines"), std::string::npos) << message;
@@ -211,7 +246,9 @@ TEST(DistributedGpuSlabs, APointThatIsNotFiniteIsNamedOnAllRanks) {
 TEST(DistributedGpuSlabs, PointsMayBeSetAgain) {
   const std::string token = "nufft:type=2,n=6x8x40,prec=f64,tol=1e-5";
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
-  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus("ranks=slabs(balance=points)"));
+  const std::string parts = ranks > 1 ? ",exchange=peer,parts=2" : "";
+  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD),
+                                 on_gpus("ranks=slabs(balance=points" + parts + ")"));
   for (const double squeeze : {1.0, 0.1, 1.0}) {
     Whole<double> whole = draw<double>("nufft:type=2,n=6x8x40,m=250,prec=f64,tol=1e-5", 9);
     for (double& z : whole.x[2]) z *= squeeze;

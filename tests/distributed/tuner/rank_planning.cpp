@@ -178,6 +178,30 @@ TEST(RankPlanning, KernelsOfUpToEightRanksFindPlanesInTheGrid) {
   EXPECT_EQ(places(9), std::set<std::string>{});
 }
 
+TEST(RankPlanning, ValuesOfManyPointsComeBackInParts) {
+  Options options;
+  const auto parts = [&](const char* token, const char* plan = "") {
+    options.plan = plan;
+    const DeviceTraits h100 = *generator::known_device("h100");
+    return choose_on_first(gpus_that_see_each_other(2, 0), parse_problem(token), h100, options, nullptr).plan.parts;
+  };
+  const char* const many = "nufft:type=2,n=512x512x512,m=500000000,prec=f32,tol=1e-5";
+  EXPECT_GT(parts(many), 1);
+  EXPECT_EQ(parts(many, "ranks=slabs(parts=1)"), 1);
+  EXPECT_EQ(parts(many, "ranks=slabs(exchange=host)"), 1);
+  EXPECT_EQ(parts("nufft:type=2,n=512x512x512,m=5000000,prec=f32,tol=1e-5"), 1);
+  EXPECT_EQ(parts("nufft:type=1,n=512x512x512,m=500000000,prec=f32,tol=1e-5"), 1);
+  options.deterministic = true;
+  EXPECT_EQ(parts(many), 1);
+  options.deterministic = false;
+  std::set<std::string> found;
+  const RankPlanning planning(gpus_that_see_each_other(2, 0), *generator::known_device("h100"));
+  for (const std::string& text : planning.list(parse_problem(many)).texts)
+    for (const char* const way : {"peer)", "peer,parts=2)", "peer,parts=4)", "kernels,kept=grid,parts=2)"})
+      if (text.find(way) != std::string::npos) found.insert(way);
+  EXPECT_EQ(found.size(), 4U);
+}
+
 TEST(RankPlanning, EstimatesOfGridsSayWhatIsBetter) {
   using runtime::distributed::best_grid;
   using runtime::distributed::fft_sent;
