@@ -311,7 +311,7 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
 // Transforms at a time: as usual_chunk has them, and more, up to the eight grids that cuFINUFFT holds, where those do
 // not take much memory.
 std::vector<int> usual_chunks(Plan plan, const Problem& problem, const DeviceTraits& traits, int group) {
-  constexpr double kMostBytes = 128e6;
+  constexpr double kMostBytes = 80e6;
   const int usual = usual_chunk(plan, problem, traits, group);
   const auto bytes = [&](int chunk) {
     plan.chunk = chunk;
