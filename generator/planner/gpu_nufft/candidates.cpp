@@ -110,8 +110,8 @@ std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTrait
   return {GpuFftFamily::plain, GpuFftFamily::cufft};
 }
 
-// The least oversampling factor for each width that kSigmas require, at which rounding is small too. A smaller grid is cheaper to clear, to add to and
-// to transform, at the same cost per point.
+// The least oversampling factor for each width that kSigmas require, at which rounding is small too. A smaller grid is
+// cheaper to clear, to add to and to transform, at the same cost per point.
 std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
   const double tol = window_tolerance(problem);
   const double share = std::max(tol - 3 * epsilon(problem.precision), tol / 2);  // rounding errors take the rest

@@ -17,9 +17,9 @@ enum class Lead { spread, interpolate };
 
 // The share of the grid in which the points of a class lie. No class: uniform.
 double share_of(std::optional<PointClass> points, int dim);
-// Choices worth trying, every family with the tiles that cost least, the cheapest first. density: points per cell of the
-// grid; share: the share of the grid that has points; batch: transforms at a time. The kernel that does not lead uses
-// the same sort. Every choice has kernels (why_not is empty).
+// Choices worth trying, every family with the tiles that cost least, the cheapest first. density: points per cell of
+// the grid; share: the share of the grid that has points; batch: transforms at a time. The kernel that does not lead
+// uses the same sort. Every choice has kernels (why_not is empty).
 std::vector<GpuPointsChoice> points_choices(const nufft::Shape& shape, Lead lead, double density, double share = 1,
                                             std::int64_t batch = 1);
 // Whether a default may be the choice: its prices rest on enough measurements, and its points do not crowd the grid.

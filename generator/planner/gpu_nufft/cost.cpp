@@ -52,8 +52,8 @@ double sort_seconds(const Gridding& g, const nufft::Parameters& with) {
   return 40e-6 + g.points * point * 1e-12 * (g.f32() ? 1 : 1.5);
 }
 
-// Bytes that pass through memory, for `together` transforms, between the modes and a grid of which only `held` cells are
-// needed.
+// Bytes that pass through memory, for `together` transforms, between the modes and a grid of which only `held` cells
+// are needed.
 Work fft_work(const GpuFftChoice& choice, const Gridding& g, const std::array<double, 3>& modes,
               const std::array<double, 3>& fine, const std::array<double, 3>& held) {
   Work out;

@@ -1,5 +1,6 @@
-// What the kernels of a nonuniform plan do on a GPU, counted, and what that costs: the part of the cost model (cost.cpp)
-// that also chooses among families and tiles (choices.cpp). gridding.cpp counts, prices.cpp has a price for each count.
+// What the kernels of a nonuniform plan do on a GPU, counted, and what that costs: the part of the cost model
+// (cost.cpp) that also chooses among families and tiles (choices.cpp). gridding.cpp counts, prices.cpp has a price for
+// each count.
 #pragma once
 
 #include <array>

@@ -22,8 +22,8 @@ struct Row {
 };
 // clang-format off
 constexpr Row rows[] = {
-    // launch, point, cell, warp, product, moved, moved_far, odd, odd_far, lines, task, chain, chain_cell, single, alone,
-    // alone_far, scattered, again
+    // launch, point, cell, warp, product, moved, moved_far, odd, odd_far, lines, task, chain, chain_cell, single,
+    // alone, alone_far, scattered, again
     {Stage::spread, at(Spread::points), 1, false, {5, 17},
      {{7.79e+05, 27.4, 6.7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2.56e+04, 0, 0.289, 0, 0, 0}},
      {{2.1e+06, 64.1, 13.9, 0, 3.29, 0, 0, 0, 0, 0, 0, 0, 0, 1.84e+05, 0, 0, 0, 0}}},
