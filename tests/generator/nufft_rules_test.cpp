@@ -251,32 +251,6 @@ TEST(NufftDefaults, FewPointsMakeSmallSubproblemsThatFillTheDevice) {
   EXPECT_EQ(default_parameters(shape, Interpolate::tiled, 1).cap, 128) << "a point for each thread of a block";
 }
 
-TEST(NufftDefaults, TilesOfRegisterWindowsAreRankedAsMeasured) {
-  const auto seconds = [](const Shape& shape, std::array<int, 3> bin, int warps, int cap, double points, double share) {
-    Parameters with = default_parameters(shape, Spread::window);
-    with.bin = bin, with.warps = warps, with.cap = cap, with.run = 1;
-    return window_spread_seconds(shape, with, points, share);
-  };
-  Shape shape;
-  shape.precision = Precision::f64;
-  shape.fine = {384, 384, 256};
-  shape.width = 8;  // 3.3, 3.6, 4.1 and 7.6 ms; 4.5 with all lanes of four warps (H200)
-  const auto twice = [&](std::array<int, 3> bin, int warps) { return seconds(shape, bin, warps, 512, 9.92e6, 1); };
-  EXPECT_LT(twice({9, 5, 1}, 2), twice({6, 6, 1}, 2));
-  EXPECT_LT(twice({6, 6, 1}, 2), twice({4, 4, 1}, 2));
-  EXPECT_LT(twice({4, 4, 1}, 2), twice({3, 2, 1}, 1));
-  EXPECT_LT(twice({9, 5, 1}, 2), twice({9, 9, 1}, 4));
-  shape.fine = {180, 180, 180};  // more points per cell: small tiles, 2.0 and 2.5 ms
-  EXPECT_LT(seconds(shape, {3, 2, 1}, 1, 512, 1e7, 1), seconds(shape, {4, 4, 1}, 2, 512, 1e7, 1));
-  shape.precision = Precision::f32;
-  shape.fine = {336, 336, 240};
-  shape.width = 5;  // a ball of points: 0.45 and 0.58 ms
-  EXPECT_LT(seconds(shape, {4, 4, 1}, 1, 256, 6.8e6, 0.5), seconds(shape, {12, 4, 1}, 1, 256, 6.8e6, 0.5));
-  EXPECT_GT(seconds(shape, {4, 4, 1}, 1, 256, 6.8e5, 1), seconds(shape, {12, 4, 1}, 1, 256, 6.8e5, 1));
-  // A plane of a tile is written once, or again in every subproblem.
-  EXPECT_GT(seconds(shape, {4, 4, 1}, 1, 64, 6.8e5, 1), seconds(shape, {4, 4, 1}, 1, 512, 6.8e5, 1));
-}
-
 TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   const Case good = spreading("Good", 3, Precision::f32, 6, Spread::window);
   const PiecewisePolynomial polynomial = fit(window_of(6), 1e-7);

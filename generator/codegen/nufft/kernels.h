@@ -40,15 +40,8 @@ Parameters default_parameters(const Shape& shape, Interpolate family);
 // The same for uniform points with a density other than one point per fine-grid cell.
 Parameters default_parameters(const Shape& shape, Spread family, double points_per_cell);
 Parameters default_parameters(const Shape& shape, Interpolate family, double points_per_cell);
-// Tiles of Spread::window in 3D that are worth considering if points lie in a share of the grid; window_spread_seconds
-// ranks them.
+// Tiles of Spread::window in 3D that are worth considering if points lie in a share of the grid.
 std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell, double share = 1);
-// Seconds that register windows take on an H200 to add this many points, spread evenly over a share of a 3D grid: a
-// cost per point, and a cost for the cells that leave the tiles. The constants come from the runs of
-// docs/design/gpu-nufft.md. In window_model.cpp.
-double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
-// The same for interpolation, whose tiles read planes.
-double window_interpolate_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
 
 // Coordinate x of dimension d lies at cell position fine * frac((x - centre - centre_low) * (factor + factor_low)).
 // Both need more digits than a double has: over N cells their rounding alone would be N / 2 times that of a coordinate.

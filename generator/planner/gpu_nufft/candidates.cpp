@@ -28,7 +28,6 @@ constexpr int kLeastSigma = 1200;  // in thousandths; below it, deconvolution fa
 constexpr double kChunkBytes = 40e6, kTwoBytes = 56e6;  // two transforms may have the latter
 constexpr double kAsFast = 1.03;                        // times the least estimate that the model does not tell from it
 constexpr double kLittle = 16e6;                        // bytes that are not worth a slower plan
-constexpr double kUnusual = 1.05;  // the gain for which a default plan leaves the usual sigmas: above the model's error
 
 // Fine grids: the nearest good size (variant 0); the nearest power of two where it costs little (1); rows of whole
 // 128-byte lines in single precision (2), so that FFT tiles begin at cache lines and are evenly sized.
@@ -111,8 +110,8 @@ std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTrait
   return {GpuFftFamily::plain, GpuFftFamily::cufft};
 }
 
-// The least oversampling factor for each width that kSigmas require. A smaller grid is cheaper to clear, to add to and
-// to transform, at the same cost per point.
+// The least oversampling factor for each width that kSigmas require, at which rounding is small too. A smaller grid is
+// cheaper to clear, to add to and to transform, at the same cost per point.
 std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
   const double tol = window_tolerance(problem);
   const double share = std::max(tol - 3 * epsilon(problem.precision), tol / 2);  // rounding errors take the rest
@@ -124,7 +123,11 @@ std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
     int low = kLeastSigma, high = 2000;  // the upper end is always enough
     while (high - low > 1) {
       const int middle = (low + high) / 2;
-      (predicted_error(kind, width, middle / 1000.0, problem.dim) <= share ? high : low) = middle;
+      const double sigma = middle / 1000.0;
+      const bool enough =
+          predicted_error(kind, width, sigma, problem.dim) <= share &&
+          rounding_is_small(problem, magnification({kind, sigma, width, {0, 0, 0}, 0}, problem.dim), sigma);
+      (enough ? high : low) = middle;
     }
     out.push_back(high / 1000.0);
   }
@@ -271,32 +274,56 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
 
 namespace {
 
-// Sorts and kernels chosen by measurements, not by the model: for a batch first in groups, then one transform at a time
-// where the grids of a group do not fit.
+// Sorts and kernels that may be the fastest ones of a window: the cheapest families, and for a batch those in groups,
+// whose grids have to be there at once.
 std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  std::vector<GpuPointsChoice> out;
-  auto choices = choices_of(plan, problem, traits, false);
-  if (choices.empty()) return out;
+  constexpr std::size_t kFamilies = 2;
+  constexpr double kGroupBytes = 64e6;
+  constexpr int kMostGroup = 8;
+  std::vector<GpuPointsChoice> out = choices_of(plan, problem, traits, false);
   // Clustered points share their bins in every slice, so slices may be as small as suits the cache: 240 us, compared
   // with 317 us for slices of 2^21 points (16.8 M points in a box, 2500 x 2500 cells, w = 4, f32, H200).
   if (problem.points == PointClass::cluster)
-    for (GpuPointsChoice& choice : choices)
+    for (GpuPointsChoice& choice : out)
       for (nufft::Parameters* with : {&choice.spread_with, &choice.interp_with})
         with->slice = std::min(with->slice, static_cast<int>(std::min(nufft::cached(1 << 20, traits.l2_bytes), 1e9)));
-  out.push_back(choices.front());
-  if (problem.type == 3) return out;
+  if (problem.type == 3) return {out.begin(), out.begin() + std::min<std::ptrdiff_t>(1, std::ssize(out))};
   const nufft::Shape shape = shape_of(problem, traits, plan.window.fine, plan.window.width);
   const Lead lead = problem.type == 1 ? Lead::spread : Lead::interpolate;
-  const double dense = density(problem.m, shape);
-  // Groups of transforms gain most from padded bins, even where a single transform is faster without them.
-  const auto tiles = std::find_if(choices.begin(), choices.end(), [&](const GpuPointsChoice& choice) {
-    return choice.interp == nufft::Interpolate::tiled && (shape.dim == 2 || (dense < 0.3 && shape.width <= 6));
-  });
-  const bool from_tiles = lead == Lead::interpolate && tiles != choices.end();
-  const GpuPointsChoice batch =
-      gpu_nufft::for_batch(from_tiles ? *tiles : out.front(), shape, lead, dense, problem.batch);
-  if (std::max(batch.spread_with.group, batch.interp_with.group) == 1) return out;
-  if (!(batch == out.front())) out.insert(out.begin(), batch);
+  const double share = gpu_nufft::share_of(problem.points, problem.dim);
+  const auto doubtful = [&](const GpuPointsChoice& one) { return !gpu_nufft::is_usual(one, shape, lead, share); };
+  const std::vector<GpuPointsChoice> all = out;
+  const auto known = std::find_if(out.begin(), out.end(), doubtful) - out.begin();
+  out.resize(std::min({out.size(), kFamilies, static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, known))}));
+  const double grid = cells_of(shape) * 2 * static_cast<double>(real_bytes(problem.precision));
+  if (shape.dim == 1 || points_of(problem.m, cells_of(shape)) < shape.filling(nufft::kFewPoints)) return out;
+  for (const int group : gpu_nufft::groups_of(shape, problem.batch))
+    for (const GpuPointsChoice& choice : all) {
+      const bool tiles = lead == Lead::spread ? choice.spread == nufft::Spread::tile_owned
+                                              : choice.interp == nufft::Interpolate::tiled;
+      if (!tiles || group > kMostGroup || group * grid > kGroupBytes) continue;
+      const auto found = gpu_nufft::grouped(choice, shape, lead, group);
+      if (found && !doubtful(*found)) out.push_back(*found);
+    }
+  return out;
+}
+
+// Transforms at a time: as usual_chunk has them, and more, up to the eight grids that cuFINUFFT holds, where those do
+// not take much memory.
+std::vector<int> usual_chunks(Plan plan, const Problem& problem, const DeviceTraits& traits, int group) {
+  constexpr double kMostBytes = 80e6;
+  const int usual = usual_chunk(plan, problem, traits, group);
+  const auto bytes = [&](int chunk) {
+    plan.chunk = chunk;
+    return gpu_nufft_estimate(plan, problem, traits).bytes;
+  };
+  const double one = bytes(2) - bytes(1);
+  std::vector<int> out{usual};
+  for (const std::int64_t most : {2 * usual, 4 * usual, 8}) {
+    const std::int64_t chunks = (problem.batch + most - 1) / most, more = (problem.batch + chunks - 1) / chunks;
+    if (more > out.back() && most <= 8 && more % group == 0 && static_cast<double>(more) * one <= kMostBytes)
+      out.push_back(static_cast<int>(more));
+  }
   return out;
 }
 
@@ -312,22 +339,24 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, 
   std::vector<Found> all;
   double least = INFINITY, smallest = INFINITY;
   for (const WindowTry& windows : windows_of(problem, 1, 1)) {
-    const bool usual = problem.type == 3 || windows.at[1] < static_cast<int>(std::size(kSigmas));
     Plan plan = plan_of(traits, windows);
     plan.gpu().fft.family = GpuFftFamily::plain;
-    bool fitted = false;
     for (const GpuPointsChoice& choice : usual_choices(plan, problem, traits)) {
-      if (fitted) break;
       plan.gpu().points = choice;
       const int group = std::max(choice.spread_with.group, choice.interp_with.group);
-      for (int chunk = usual_chunk(plan, problem, traits, group); chunk >= group && !fitted; chunk /= 2) {
+      const auto add = [&](int chunk) {
         plan.chunk = chunk;
         const Cost cost = gpu_nufft_estimate(plan, problem, traits);
-        fitted = fits_memory(cost, traits);
-        all.push_back({plan, cost.execute * (usual ? 1 : kUnusual), cost.bytes, fitted});
-        if (fitted) least = std::min(least, all.back().seconds);
+        const bool fits = fits_memory(cost, traits);
+        all.push_back({plan, cost.execute, cost.bytes, fits});
+        if (fits) least = std::min(least, cost.execute);
         smallest = std::min(smallest, cost.bytes);
-      }
+        return fits;
+      };
+      const std::vector<int> chunks = usual_chunks(plan, problem, traits, group);
+      for (const int chunk : chunks) add(chunk);
+      for (int chunk = chunks.front(); chunk / 2 >= group && !all.back().fits; chunk /= 2)
+        if (add(chunk / 2)) break;
     }
   }
   if (all.empty())

@@ -1,5 +1,5 @@
 // Families of sort, spreading and interpolation on a GPU, with parameters bound for a grid and a density of points.
-// groups.cpp implements groups_of, grouped and for_batch; choices.cpp implements the rest.
+// groups.cpp implements groups_of and grouped; choices.cpp implements the rest.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,15 @@ namespace fourtune::generator::gpu_nufft {
 // The kernel that leads: the sort is chosen for it.
 enum class Lead { spread, interpolate };
 
-// Points per cell below which tiles are mostly empty (kThin), and below which there is hardly one point per tile
-// (kSparse).
-inline constexpr double kThin = 0.3, kSparse = 0.03;
-
 // The share of the grid in which the points of a class lie. No class: uniform.
 double share_of(std::optional<PointClass> points, int dim);
-// Choices worth trying, the best by the measurements of docs/design/gpu-nufft.md first. density: points per cell of the
-// grid; share: the share of the grid that has points; batch: transforms at a time. The kernel that does not lead uses
-// the same sort. Every choice has kernels (why_not is empty).
+// Choices worth trying, every family with the tiles that cost least, the cheapest first. density: points per cell of
+// the grid; share: the share of the grid that has points; batch: transforms at a time. The kernel that does not lead
+// uses the same sort. Every choice has kernels (why_not is empty).
 std::vector<GpuPointsChoice> points_choices(const nufft::Shape& shape, Lead lead, double density, double share = 1,
                                             std::int64_t batch = 1);
+// Whether a default may be the choice: its prices rest on enough measurements, and its points do not crowd the grid.
+bool is_usual(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead, double share);
 // Single changes of the sort and of the leading kernel: bins, cap, warps, unroll, run, lanes, placement. Changes
 // without kernels are left out.
 std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
@@ -34,9 +32,6 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const nuf
 std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead, int group);
 // Group sizes worth trying for a batch, the usual one first; empty: none.
 std::vector<int> groups_of(const nufft::Shape& shape, std::int64_t batch);
-// The choice for a batch, by the same measurements: in groups if that is faster.
-GpuPointsChoice for_batch(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead, double density,
-                          std::int64_t batch);
 // The choice's families with parameters for another grid or width: the same parameters if kernels exist for them.
 GpuPointsChoice refit(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
 

@@ -17,11 +17,6 @@ std::int64_t share_of_memory(const Shape& shape, int blocks) { return (shape.sha
 std::int64_t interpolate_bytes(const Shape& shape) { return share_of_memory(shape, 2); }
 std::int64_t spread_bytes(const Shape& shape) { return share_of_memory(shape, 4); }
 
-// The most bytes of a group's grids, which have to be there at once, untuned. 12 transforms of 6.8 M radial points on
-// 336x336x240 cells take 9.67 ms one by one and 8.51 in groups of 4, which need 1.6 GB in place of 0.4.
-constexpr double kGroupBytes = 64e6;
-constexpr double kCachedBytes = 40e6;  // of grids that stay in the L2 cache of an H200
-
 // Bytes of a padded bin of `group` grids.
 std::int64_t tile_bytes(const Shape& shape, const std::array<int, 3>& bin, int group) {
   std::int64_t bytes = group * 2 * static_cast<std::int64_t>(real_bytes(shape.precision));
@@ -58,6 +53,8 @@ std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const Shap
   Parameters &own = spreads ? out.spread_with : out.interp_with, &other = spreads ? out.interp_with : out.spread_with;
   const bool tiled = spreads ? choice.spread == Spread::tile_owned : choice.interp == Interpolate::tiled;
   own.group = group, own.run = 1;
+  // A warp processes all transforms of a point, so a subproblem has fewer points.
+  if (tiled && spreads) own.cap = other.cap = std::min(own.cap, 256);
   if (tiled && !spreads)
     own.warps = shape.dim == 2 || tile_bytes(shape, own.bin, group) > interpolate_bytes(shape) / 2 ? 8 : 4;
   // Uses larger bins than for one grid: sharing cells in a tile outweighs the smaller number of resident blocks.
@@ -69,34 +66,6 @@ std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const Shap
   Parameters& partner = spreads ? both.interp_with : both.spread_with;
   partner.group = group, partner.run = 1;
   return why_not(both, shape).empty() ? both : out;
-}
-
-GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lead lead, double density,
-                          std::int64_t batch) {
-  const bool spreads = lead == Lead::spread;
-  const std::vector<int> groups = groups_of(shape, batch);
-  const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
-  if (groups.empty() || shape.dim == 1 || density * cells < shape.filling(nufft::kFewPoints)) return choice;
-  const double grid = cells * 2 * static_cast<double>(real_bytes(shape.precision));
-  // Four of eight where eight grids are beyond the cache, or their tiles keep blocks away. H100, f32: 801 733 points of
-  // w = 4 on 1296x560 cells, 12 transforms, take 350 us in groups of 4 and 362 of 8, of w = 6 on 1512x540 50 and 70 us
-  // for each transform.
-  int group = groups.front();
-  if (group == 8 && (8 * grid > shape.cached(kCachedBytes) || shape.width > 5)) group = 4;
-  if (group * grid > kGroupBytes) return choice;
-  if (shape.dim == 2 && (!spreads || shape.width > 6 || density < kThin)) return choice;
-  GpuPointsChoice tiled = choice;
-  if (!spreads && shape.dim == 3 && shape.precision == Precision::f32 && density < kThin && shape.width <= 6)
-    for (const GpuPointsChoice& family : points_choices(shape, lead, density))  // 0.50 ms per transform, not 0.77
-      if (family.interp == Interpolate::tiled && density >= kSparse) tiled = family;
-  // Register windows do not wait for shared memory: in 3D their sums are as fast.
-  if (spreads ? choice.spread != Spread::tile_owned || shape.dim == 3 : tiled.interp != Interpolate::tiled)
-    return choice;
-  auto found = grouped(tiled, shape, lead, group);
-  if (!found) return choice;
-  // A warp processes all transforms of a point, so a subproblem has fewer points.
-  if (spreads) found->spread_with.cap = found->interp_with.cap = std::min(found->spread_with.cap, 256);
-  return *found;
 }
 
 }  // namespace fourtune::generator::gpu_nufft
