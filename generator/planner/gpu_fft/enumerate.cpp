@@ -144,8 +144,8 @@ class Enumeration {
     return out;
   }
 
-  // The best groupings by the estimates of their kernels with one sequence of radices each: floors of bytes know neither
-  // sectors nor what a block can hide.
+  // The best groupings by the estimates of their kernels with one sequence of radices each: floors of bytes know
+  // neither sectors nor what a block can hide.
   std::vector<Grouping> ranked(std::vector<Grouping> all) {
     const auto most = static_cast<std::size_t>(std::max(0, limits_.groupings));
     if (all.size() <= most) return all;

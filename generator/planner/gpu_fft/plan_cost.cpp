@@ -84,8 +84,8 @@ double peak_flops(const DeviceTraits& device, Precision precision) {
 
 double copy_bandwidth(const DeviceTraits& device) { return fft_costs(device).copy * device.memory_bandwidth; }
 
-// 0.63 for runs of 16 bytes, 0.93 for 64 bytes in kernels of an H100; the rest of what passes with short runs lose is in
-// sectors that they share with their neighbours and in blocks that cannot hide it.
+// 0.63 for runs of 16 bytes, 0.93 for 64 bytes in kernels of an H100; the rest of what passes with short runs lose is
+// in sectors that they share with their neighbours and in blocks that cannot hide it.
 double run_efficiency(double run_bytes, const FftCosts& costs, bool cached) {
   return 1 / (1 + costs.run * (cached ? costs.run_cached : 1) / std::pow(run_bytes, 1.5));
 }
@@ -142,7 +142,8 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
   const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
   // Chunks of less than two sectors write these in parts, as the cache does not gather what threads store; rows of half
   // spectra pass as they lie in memory where several threads hold a line. Chunks of larger arrays may lie in rows of
-  // several dimensions (28x4096 f32 x 34 on an H100: 75 us by chunks of 32 or 56 bytes, 20 expected; most took a third).
+  // several dimensions (28x4096 f32 x 34 on an H100: 75 us by chunks of 32 or 56 bytes, 20 expected; most took a
+  // third).
   const bool short_chunks = stored > 0 && stored < 2 * sector && (traffic.part.moved == 1 || rounds.alone);
   const double begins = std::gcd(std::llround(stored), std::int64_t{32});
   const double stores = !short_chunks                   ? 1
