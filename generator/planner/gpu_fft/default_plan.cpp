@@ -41,8 +41,8 @@ fft::EnumerationLimits short_list() {
 
 // Limits registers per thread in the kernels of which one more block then fits a multiprocessor, where the estimates
 // expect something of that: a line that fills a block has no other block to compute while it loads, and a few blocks
-// more than fit at once take as long as twice as many. Whether any kernel has changed. Single kernels took 0.96 of their
-// time so (180 pairs of plans on an H100), of several kernels 1.00 in f32 and 1.02 in f64.
+// more than fit at once take as long as twice as many. Whether any kernel has changed. Single kernels took 0.96 of
+// their time so (180 pairs of plans on an H100), of several kernels 1.00 in f32 and 1.02 in f64.
 bool tighten(Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const auto seconds = [&] { return gpu_fft_estimate(plan, problem, traits).execute; };
   // Kernels of 50 to 60 values' registers with 14 to 20 beside them spill 12 bytes at most (NVRTC 13.0, sm_90).
