@@ -20,7 +20,7 @@ struct FftCosts {
   double step = 0.9;          // clocks for an operation of a thread's DFTs that waits for the one before
   double run = 44;            // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
   double run_rows = 80;       // the same of kernels that do not transform x, whose runs lie in rows of other dimensions
-  double run_cached = 2;    // what short runs cost in the L2 cache, relative to that
+  double run_cached = 2;      // what short runs cost in the L2 cache, relative to that
   double straddle = 2;        // share of a sector that a run reads or writes in vain where it begins inside one
   double scattered_loads = 1.5;   // time of loads of single values, to others
   double scattered_stores = 2.5;  // the same of stores of chunks of less than two sectors in rows of several dimensions
@@ -29,10 +29,10 @@ struct FftCosts {
   double crowded = 1.03;          // time of kernels whose threads hold more than 32 values in f32
   double few_warps = 0.012;       // memory idles with few warps: share of their accesses' latency that one warp leaves
   double arithmetic = 0.49;       // share of the peak that mixes of additions and multiply-adds reach
-  double shared = 0.84;            // share of 128 bytes per clock that exchanges reach
+  double shared = 0.84;           // share of 128 bytes per clock that exchanges reach
   double crossing = 0.21;         // share of 64 bytes per clock that the blocks of clusters exchange
   double hidden = 0.91;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
-  double first = 0.75;             // share of that which the only block of a multiprocessor cannot hide
+  double first = 0.75;            // share of that which the only block of a multiprocessor cannot hide
   double unit = 90;               // operations of a computed twiddle factor in f64
   double real = 0.55;             // time of a real transform's passes relative to the complex one's
   double convolution_trip = 0.8;  // share of copy bandwidth of our convolutions

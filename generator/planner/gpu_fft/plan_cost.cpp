@@ -1,9 +1,10 @@
+#include "generator/planner/gpu_fft/plan_cost.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "generator/plan/fft/stored_twiddles.h"
-#include "generator/planner/gpu_fft/plan_cost.h"
 
 namespace fourtune::generator::fft {
 namespace {
