@@ -116,7 +116,7 @@ TEST(FftCandidates, TheTwoPassPlanOf256CubedIsNearTheTopOnAnH200) {
                       geometry(candidate.plan, 1).tile_elements == 16384);
   }
   EXPECT_TRUE(tile);
-  EXPECT_LT(std::find(order.begin(), order.end(), "X256Y64|Y4Z256") - order.begin(), 6);
+  EXPECT_LT(std::find(order.begin(), order.end(), "X256Y64|Y4Z256") - order.begin(), 10);
   EXPECT_GT(order.size(), 10U);  // many groupings, not variants of one
 }
 
@@ -175,6 +175,51 @@ TEST(FftCandidates, TwoPassesWhereTilesFitAndThreeBeyond) {
     }
   }
   EXPECT_EQ(kernels, (std::set<std::size_t>{2, 3}));
+}
+
+// Floors of bytes take many groupings to be equal; the few that are listed are the best by rough estimates.
+TEST(FftCandidates, ShortListsHaveTheGroupingsThatRoughEstimatesPrefer) {
+  const auto device = *known_device("h100");
+  EnumerationLimits by_floor;
+  by_floor.groupings = by_floor.ranked = 3, by_floor.extra_kernels = 0, by_floor.plans_per_group = 4;
+  EnumerationLimits by_estimate = by_floor;
+  by_estimate.ranked = EnumerationLimits{}.ranked;
+  double logs = 0;
+  for (const Lengths& n : {Lengths{189, 189, 189}, Lengths{1875, 1875}, Lengths{384000}, Lengths{120, 56, 70}}) {
+    FftRequest request;
+    request.lengths = n;
+    request.precision = Precision::f64;
+    const auto found = fft_candidates(request, device, by_estimate);
+    ASSERT_FALSE(found.list.empty());
+    logs += std::log(found.list[0].seconds / fft_candidates(request, device, by_floor).list[0].seconds);
+    EXPECT_TRUE(std::any_of(found.counts.begin(), found.counts.end(), [](const RuleCount& row) {
+      return row.rule == "the best by rough estimates" && row.before > 3 && row.after == 3;
+    }));
+  }
+  EXPECT_LT(std::exp(logs / 4), 0.98);
+}
+
+// Lines that fill a block's registers have a thread for each DFT and limited registers, where that saves a kernel.
+TEST(FftCandidates, LinesThatFillTheRegisterFileStayInOneKernel) {
+  const auto device = *known_device("h100");
+  FftRequest request;
+  request.lengths = {9408, 1, 1};
+  request.precision = Precision::f64;
+  request.batch = 892;
+  EnumerationLimits limits;
+  limits.extra_kernels = 0;
+  const auto found = fft_candidates(request, device, limits);
+  ASSERT_FALSE(found.list.empty());
+  int limited = 0, each = 0;
+  for (const auto& [plan, seconds] : found.list) {
+    ASSERT_EQ(plan.kernels.size(), 1U);
+    const Kernel& kernel = plan.kernels[0];
+    limited += kernel.with.registers > 0 && kernel.with.cluster == 1 ? 1 : 0;
+    for (const SubFft& sub : kernel.subs) each += kernel.with.threads == (9408 / sub.radix + 31) / 32 * 32 ? 1 : 0;
+    EXPECT_TRUE(check_device(plan, device).empty()) << to_text(plan);
+  }
+  EXPECT_GT(limited, 0);
+  EXPECT_GT(each, 0);
 }
 
 TEST(FftCandidates, ReversedOrderNeedsNoWorkspaceAndNaturalOrderInPlaceDoes) {
@@ -282,7 +327,8 @@ TEST(FftPlanCost, FloorsAreThoseOfTheArithmetic) {
 }
 
 TEST(FftPlanCost, LongerRunsMoreBlocksAndBulkLoadsAreNeverEstimatedSlower) {
-  EXPECT_NEAR(run_efficiency(128), 0.86, 0.02);
+  EXPECT_LT(run_efficiency(32), 0.9);
+  EXPECT_GT(run_efficiency(256), 0.97);
   for (double run = 8; run < 1e5; run *= 2) EXPECT_LT(run_efficiency(run), run_efficiency(2 * run));
   const auto device = *known_device("h200");
   const std::string text =

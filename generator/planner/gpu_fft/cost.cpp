@@ -37,7 +37,7 @@ double share(const Problem& problem, const fft::FftCosts& costs) {
 double copy_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   const double bytes = share(problem, costs) * 2 * array_bytes(problem);
   const bool cached = (problem.place == Place::out ? bytes : bytes / 2) < 0.8 * static_cast<double>(traits.l2_bytes);
-  return bytes / std::max(1.0, costs.copy * traits.memory_bandwidth * (cached ? costs.cached : 1));
+  return bytes / std::max(1.0, costs.copy * traits.memory_bandwidth * (cached ? costs.trips_cached : 1));
 }
 
 fft::EmitOptions line_options(const Problem& problem, const DeviceTraits& traits) {
@@ -76,7 +76,7 @@ double convolution_seconds(const Problem& problem, const DeviceTraits& traits, c
 // 127, which it transforms directly, and more for a line that a block does not hold or that it convolves.
 double library_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   constexpr std::int64_t fast_primes = 7, convolved = 128;
-  constexpr double filled_bytes = 200e3;
+  const double filled_bytes = 0.865 * static_cast<double>(traits.shared_per_block);
   const bool single = problem.precision == Precision::f32;
   const double longest = single ? 8192 : 4096, longest_strided = single ? 1024 : 512;
   const double copy = copy_seconds(problem, traits, costs) / costs.library_trip;
@@ -103,6 +103,8 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     const bool real = kernels == 0 && problem.fft_type != FftType::c2c, halves = real && n % 2 == 0;
     // Those that a thread may hold pass at the speed of others (17 and 25 values: 1.1 copies, 41 values: 4).
     constexpr std::int64_t held = 32;
+    // Real lines of 65536 values in f32 took 2.3 trips of 128, and as many as complex ones of 119.
+    constexpr std::int64_t real_in_two_trips = 65536;
     const double lines = !real || n <= held  ? 1
                          : !halves           ? costs.library_odd
                          : primes.back() > 2 ? costs.library_even
@@ -114,11 +116,12 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
                                (long_convolution ? costs.library_longest
                                 : halves         ? costs.library_halves
                                                  : 1);
-    const double slower = convolves            ? convolution
-                          : filled             ? costs.library_filled
-                          : primes.back() > 2  ? one || kernels > 0 ? costs.library_mixed : costs.library_long_mixed
-                          : one || kernels > 0 ? 1  // strided lines of two kernels take two trips: 2048 to 8192 in 2D
-                                               : costs.library_long;
+    const double slower = convolves           ? convolution
+                          : filled            ? costs.library_filled
+                          : primes.back() > 2 ? one || kernels > 0 ? costs.library_mixed : costs.library_long_mixed
+                          : one || kernels > 0 || (real && n <= real_in_two_trips)
+                              ? 1  // strided lines of two kernels take two trips: 2048 to 8192 in 2D
+                              : costs.library_long;
     // A block that a line fills takes twice as long as others where there are few of them (16384 x 2: 11.7 us).
     seconds += std::max({trips * slower * (convolves ? 1 : lines) * copy, filled ? 2 * costs.library_launch : 0,
                          work * values / (costs.library_work * fft::peak_flops(traits, problem.precision))});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <queue>
 #include <set>
@@ -121,8 +122,8 @@ class Enumeration {
     for (int kernels = 1; kernels <= 6 && (fewest == 0 || kernels <= fewest + limits_.extra_kernels); ++kernels) {
       double floor = best_floor;
       const std::size_t before = list_.size();
-      const auto kept = best_groupings(groupings(request_, dims_, device_, kernels, counts_), request_, device_, floor,
-                                       limits_, counts_);
+      const auto kept = ranked(best_groupings(groupings(request_, dims_, device_, kernels, counts_), request_, device_,
+                                              floor, limits_, counts_));
       per_group_ = std::max(limits_.plans_per_group, limits_.plans / std::max(1, static_cast<int>(kept.size())));
       for (const Grouping& grouping : kept) visit(grouping);
       if (list_.size() == before) continue;  // groupings that seemed to fit did not
@@ -142,6 +143,39 @@ class Enumeration {
         for (const auto& z : radix_sequences(part[2]))
           for (const auto& w : radix_sequences(part[3])) out.push_back({x, y, z, w});
     return out;
+  }
+
+  // The best groupings by the estimates of their kernels with one sequence of radices each: floors of bytes know
+  // neither sectors nor what a block can hide.
+  std::vector<Grouping> ranked(std::vector<Grouping> all) {
+    const auto most = static_cast<std::size_t>(std::max(0, limits_.groupings));
+    if (all.size() <= most) return all;
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(rough_seconds(all[i]), i);
+    std::sort(order.begin(), order.end());
+    std::vector<Grouping> best;
+    for (std::size_t i = 0; i < most; ++i) best.push_back(std::move(all[order[i].second]));
+    counts_.add("groupings", "the best by rough estimates", static_cast<double>(all.size()), static_cast<double>(most));
+    return best;
+  }
+
+  double rough_seconds(const Grouping& grouping) const {
+    std::vector<Sequences> radices(grouping.size());
+    for (std::size_t k = 0; k < grouping.size(); ++k)
+      for (std::size_t d = 0; d < grouping[k].size(); ++d) radices[k][d] = radix_sequences(grouping[k][d]).back();
+    FftPlan plan = plan_of(request_, grouping, radices, std::vector<int>(grouping.size(), 0));
+    double least = std::numeric_limits<double>::infinity();
+    for (const Scheme& scheme : schemes(plan)) {
+      apply(scheme, plan);
+      double sum = 0;
+      for (std::size_t k = 0; k < grouping.size(); ++k) {
+        CountTable uncounted;
+        const auto best = kernel_shapes(plan, static_cast<int>(k), device_, request_.batch, 1, uncounted);
+        sum += best.empty() ? std::numeric_limits<double>::infinity() : best.front().seconds;
+      }
+      least = std::min(least, sum);
+    }
+    return least;
   }
 
   void visit(const Grouping& grouping) {

@@ -2,7 +2,7 @@
 //
 // There are three steps; the counts report how many plans each step left:
 //   groupings  which part of every dimension each kernel transforms (products of radices), pruned by what a block can
-//              hold and by floors;
+//              hold, by floors and by rough estimates;
 //   kernels    for every kernel of a grouping: radix sequences, order of the dimensions, tile, threads, exchange,
 //              banks, twiddles, loads, clusters, block order; pruned by the rules and the device;
 //   plans      combinations, the cheapest first, with the arrays and the layouts in between.
@@ -40,7 +40,8 @@ struct EnumerationLimits {
   int plans = 1000;          // maximum length of the list; each number of kernels gets a share
   int plans_per_group = 24;  // per grouping and layout (more if there are few groupings), so that the list is varied
   int extra_kernels = 1;     // kernels more than the smallest possible number
-  int groupings = 48;        // maximum per number of kernels
+  int ranked = 200;          // groupings per number of kernels that are compared by rough estimates
+  int groupings = 48;        // of these, the best that are listed
   int shapes = 32;           // maximum number of tiles and thread counts per kernel, over all its radix sequences
   int choices = 4;           // maximum number of exchanges and twiddle forms per shape and kind of load
   int block_orders = 8;      // number of best plans that are repeated with every block order, in addition to `plans`

@@ -61,15 +61,21 @@ GroupingFloor floor_of(const Grouping& grouping, const FftRequest& request, cons
   auto values = static_cast<double>(request.batch);
   for (const std::int64_t n : request.lengths) values *= static_cast<double>(n);
   GroupingFloor out;
-  std::int64_t below = request.lengths[0];
+  const std::int64_t x = request.lengths[0];
+  std::int64_t below = x, above = 1;  // positions of x below and above this kernel's digits
   for (const auto& part : grouping) {
     below /= part[0];
+    const bool along = part[0] > 1, last = along && below == 1 && request.order == DigitOrder::natural;
     const auto seconds = [&](std::int64_t tile) {  // for one kernel
       const std::int64_t room = std::max<std::int64_t>(1, tile / product_of(part));
-      std::int64_t run = std::min(room, part[0] > 1 ? below : request.lengths[0]);
-      if (part[0] > 1 && room >= below) run = std::min(room * part[0], request.lengths[0]);
-      const double efficiency = run_efficiency(static_cast<double>(run) * complex_bytes);
-      return 2 * values * complex_bytes / (copy_bandwidth(device) * efficiency);
+      // Neighbours of a tile lie below its digits where it reads them, and where the last digits are stored in natural
+      // order, above.
+      const auto run = [&](std::int64_t between) {
+        return static_cast<double>(std::min(along && room >= between ? room * part[0] : std::min(room, between), x));
+      };
+      const double read = run(along ? below : x), write = last ? run(above) : read;
+      return values * complex_bytes / copy_bandwidth(device) *
+             (1 / run_efficiency(read * complex_bytes) + 1 / run_efficiency(write * complex_bytes));
     };
     // One block, or the smallest cluster that holds the data, or a larger cluster for longer runs.
     double best = 0;
@@ -81,6 +87,7 @@ GroupingFloor floor_of(const Grouping& grouping, const FftRequest& request, cons
     }
     out.seconds += best;
     for (const std::int64_t p : part) out.pieces += p > 1 ? 1 : 0;
+    above *= part[0];
   }
   return out;
 }
@@ -89,7 +96,8 @@ GroupingFloor floor_of(const Grouping& grouping, const FftRequest& request, cons
 
 std::vector<Grouping> best_groupings(std::vector<Grouping> all, const FftRequest& request, const DeviceTraits& device,
                                      double& best_seconds, const EnumerationLimits& limits, CountTable& counts) {
-  const std::int64_t largest = largest_tile(device, request.precision) / largest_cluster(device);
+  const bool alone = !all.empty() && all.front().size() == 1 && request.lengths[1] == 1;
+  const std::int64_t largest = largest_tile(device, request.precision, alone) / largest_cluster(device);
   std::vector<std::pair<GroupingFloor, std::size_t>> order;
   for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(floor_of(all[i], request, device, largest), i);
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
@@ -103,18 +111,20 @@ std::vector<Grouping> best_groupings(std::vector<Grouping> all, const FftRequest
     if (bound.seconds <= limits.slack * best_seconds) within.push_back(std::move(all[i]));
   counts.add("groupings", "floor of bytes with the longest runs within the slack", static_cast<double>(all.size()),
              static_cast<double>(within.size()));
-  const auto kept = std::min(within.size(), static_cast<std::size_t>(limits.groupings));
+  const auto kept = std::min(within.size(), static_cast<std::size_t>(limits.ranked));
   counts.add("groupings", "the best by that floor", static_cast<double>(within.size()), static_cast<double>(kept));
   within.resize(kept);
   return within;
 }
 
-std::int64_t largest_tile(const DeviceTraits& device, Precision precision) {
+std::int64_t largest_tile(const DeviceTraits& device, Precision precision, bool alone) {
   const int words = static_cast<int>(real_bytes(precision) / 4);
   std::int64_t registers = 0;
   for (const int threads : {32, 64, 128, 256, 384, 512, 768, 1024}) {
     const int each = std::min(255, device.registers_per_multiprocessor / threads / 8 * 8);
-    registers = std::max<std::int64_t>(registers, std::int64_t{threads} * ((each - 16) / (3 * words)));
+    registers = std::max<std::int64_t>(
+        registers, std::int64_t{threads} *
+                       (alone ? (each - least_spare_registers * words) / (2 * words) : (each - 16) / (3 * words)));
   }
   const std::int64_t shared = device.shared_per_block / real_bytes(precision);
   return std::min(registers, shared) * largest_cluster(device);
@@ -149,7 +159,7 @@ std::vector<Grouping> groupings(const FftRequest& request, int dims, const Devic
       std::erase_if(ways[d], [](const Shares& shares) { return !ascend(shares); });
     all *= static_cast<double>(ways[d].size());
   }
-  const std::int64_t largest = largest_tile(device, request.precision);
+  const std::int64_t largest = largest_tile(device, request.precision, kernels == 1 && dims == 1);
   double not_empty = 0;
   std::vector<Grouping> out;
   for (const Shares& x : ways[0])

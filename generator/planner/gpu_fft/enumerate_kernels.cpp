@@ -24,7 +24,8 @@ struct Setting {
   }
   bool fits(const KernelParameters& with, const KernelGeometry& g) const {
     const std::int64_t shared = shared_bytes(with, g.block_elements, plan.precision);
-    const int registers = registers_estimate(g.elements_per_thread, plan.precision);
+    int registers = registers_estimate(g.elements_per_thread, plan.precision);
+    if (with.registers > 0) registers = std::min(registers, with.registers);
     return shared <= device.shared_per_block && resident_blocks(with.threads, registers, shared, device) >= 1;
   }
 };
@@ -75,6 +76,9 @@ bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, 
   return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency anyway
 }
 
+// Whether the plan has one kernel for lines of one dimension.
+bool is_line(const FftPlan& plan) { return plan.kernels.size() == 1 && rank(plan) == 1; }
+
 struct Seen {
   double before = 0, after = 0;
 };
@@ -90,7 +94,7 @@ class ShapeMaker {
       : set_(plan, kernel, device, batch),
         bound_(set_.which().with),
         dims_(rank(plan)),
-        largest_(largest_tile(device, plan.precision)),
+        largest_(largest_tile(device, plan.precision, is_line(plan))),
         tiled_(set_.which()),
         candidate_(tiled_),
         landing_(tiled_) {}
@@ -107,7 +111,7 @@ class ShapeMaker {
     }
     counts.add("kernels", "tile: fits a block or a cluster, and is worth one", tiles_.before, tiles_.after);
     counts.add("kernels", "cluster: divides the tile, and one block is too small", clusters_.before, clusters_.after);
-    counts.add("kernels", "threads: at most a quarter idle", threads_.before, threads_.after);
+    counts.add("kernels", "threads: at most a third idle", threads_.before, threads_.after);
     counts.add("kernels", "register-file", registers_.before, registers_.after);
     counts.add("kernels", "shared-memory of the leanest exchange", shared_.before, shared_.after);
     counts.add("kernels", "the best of a radix sequence by estimate", found_, static_cast<double>(out_.size()));
@@ -172,20 +176,46 @@ class ShapeMaker {
     if (cluster > set_.device.cluster_blocks || g.tile_elements % cluster != 0 || (cluster > 1 && small)) return;
     if (cluster > 1 && set_.which().subs.size() < 2) return;  // nothing to exchange
     ++clusters_.after;
-    for (const int threads : {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024}) {
+    for (const int threads : counts_of_threads(g.block_elements)) {
       if (bound_.threads != 0 && bound_.threads != threads) continue;
       ++threads_.before;
       g.elements_per_thread = elements_per_thread(set_.which().subs, g.block_elements, threads);
       if (cluster > 1 && !divides_rounds(g, cluster, threads)) continue;
       const std::int64_t slots = std::int64_t{g.elements_per_thread} * threads;
-      if (bound_.threads == 0 && threads > 32 && 3 * slots > 4 * g.block_elements) continue;
+      if (bound_.threads == 0 && threads > 32 && 2 * slots > 3 * g.block_elements) continue;
       ++threads_.after;
       ++registers_.before;
       const int registers = registers_estimate(g.elements_per_thread, set_.plan.precision);
-      if (registers > 255 || (registers + 7) / 8 * 8 * threads > set_.device.registers_per_multiprocessor) continue;
+      if (registers > 255) continue;
+      int limit = 0;
+      if ((registers + 7) / 8 * 8 * threads > set_.device.registers_per_multiprocessor) {
+        limit = least_registers(g, threads);
+        if (limit == 0) continue;
+      }
       ++registers_.after;
-      leanest(g, cluster, threads);
+      leanest(g, cluster, threads, limit);
     }
+  }
+
+  // The limit with which a block fills the register file, if that holds its values and a little more; else 0. Only
+  // where it saves another kernel.
+  int least_registers(const KernelGeometry& g, int threads) const {
+    if (!is_line(set_.plan)) return 0;
+    const int words = static_cast<int>(real_bytes(set_.plan.precision) / 4), spare = least_spare_registers * words;
+    const int limit = set_.device.registers_per_multiprocessor / threads / 8 * 8;
+    return 2 * g.elements_per_thread * words + spare <= limit ? limit : 0;
+  }
+
+  // Usual numbers of threads, and those that have one DFT of a radix each.
+  std::vector<int> counts_of_threads(std::int64_t values) const {
+    constexpr int warp = 32, most = 1024;
+    std::vector<int> out{32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+    for (const SubFft& sub : set_.which().subs)
+      if (const std::int64_t each = (values / sub.radix + warp - 1) / warp * warp; each <= most)
+        out.push_back(static_cast<int>(each));
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
   }
 
   // Values move to other blocks of a cluster between the first two rounds. The cluster size must therefore divide
@@ -204,11 +234,12 @@ class ShapeMaker {
     return true;
   }
 
-  void leanest(const KernelGeometry& g, int cluster, int threads) {
+  void leanest(const KernelGeometry& g, int cluster, int threads, int registers) {
     Kernel& kernel = candidate_;
     kernel.with = tiled_.with;
     kernel.with.threads = threads;
     kernel.with.cluster = cluster;
+    kernel.with.registers = registers;
     if (kernel.subs.size() > 1) {
       kernel.with.exchange = Exchange::shared;
       kernel.with.parts = Parts::apart;

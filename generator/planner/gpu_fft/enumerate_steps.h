@@ -32,8 +32,13 @@ inline int largest_cluster(const DeviceTraits& device) {
   return device.cluster_blocks >= 8 ? 8 : device.cluster_blocks >= 4 ? 4 : device.cluster_blocks >= 2 ? 2 : 1;
 }
 
-// Largest number of complex values that one block, or one cluster of blocks, can hold.
-std::int64_t largest_tile(const DeviceTraits& device, Precision precision);
+// Registers beside the values of a thread (in f64 twice as many) with which a block may be limited to what the register
+// file holds: kernels of 50 to 60 values' registers with 14 to 20 beside them spill 12 bytes at most (NVRTC 13.0,
+// sm_90).
+inline constexpr int least_spare_registers = 14;
+// Largest number of complex values that one block, or one cluster of blocks, can hold. A kernel that is alone and
+// transforms lines may limit its registers for that.
+std::int64_t largest_tile(const DeviceTraits& device, Precision precision, bool alone);
 
 // Groupings with exactly `kernels` kernels that pass the rules; counts the rules in the table.
 std::vector<Grouping> groupings(const FftRequest& request, int dims, const DeviceTraits& device, int kernels,

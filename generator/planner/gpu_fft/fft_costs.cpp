@@ -20,7 +20,8 @@ FftCosts fft_costs(const DeviceTraits& device) {
       1.0, costs.copy * share(here.copy_far, device.memory_bandwidth, there.copy_far, reference_gpu_bandwidth));
   // The L2 cache beside memory.
   if (here.copy_far > 0 && there.copy_far > 0)
-    costs.cached = std::max(1.0, costs.cached * share(here.copy_near, here.copy_far, there.copy_near, there.copy_far));
+    for (double* cached : {&costs.cached, &costs.trips_cached})
+      *cached = std::max(1.0, *cached * share(here.copy_near, here.copy_far, there.copy_near, there.copy_far));
   // Clocks under load, and what the multiprocessors do in one: multiply-adds and exchanges.
   const double arithmetic = share(here.flops32, clocks, there.flops32, reference_gpu_clocks);
   costs.arithmetic *= arithmetic, costs.library_work *= arithmetic;

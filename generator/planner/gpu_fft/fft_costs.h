@@ -11,25 +11,29 @@
 namespace fourtune::generator::fft {
 
 struct FftCosts {
-  double copy = 0.9;              // share of the memory's peak that a copy reaches
-  double cached = 1.2;            // speed of the L2 cache relative to a copy
-  double launch = 1.5e-6;         // seconds between two dependent kernels of one stream
-  double wait = 6e-7;             // seconds that a block waits for its loads and stores; a tenth of that per exchange
-  double step = 2.5;              // clocks for an operation of a thread's DFTs that waits for the one before
-  double run = 270;               // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
-  double run_cached = 0.3;        // what short runs cost in the L2 cache, relative to that
-  double straddle = 0.7;          // share of a sector that a run reads or writes in vain where it begins inside one
-  double scattered_loads = 1.1;   // time of loads of single values, to others
-  double scattered_stores = 5.5;  // the same of stores of parts of sectors
-  double alone = 0.15;            // memory idles while the only block of a multiprocessor computes
-  double crowded = 1.3;           // time of kernels whose threads hold more than 32 values in f32
-  double few_warps = 0.8;         // memory idles with few warps: share of their accesses' latency that one warp leaves
-  double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach
-  double shared = 0.75;           // share of 128 bytes per clock that exchanges reach
+  double copy = 0.9;          // share of the memory's peak that a copy reaches
+  double cached = 1.4;        // speed of kernels that find their input in the L2 cache, relative to a copy
+  double trips_cached = 1.2;  // the same of all kernels of a transform of which nothing but its traffic is known
+  double cold = 1.8e-6;       // seconds until the first kernel's loads come, which nothing has brought to the cache
+  double launch = 8.2e-7;     // seconds between two dependent kernels of one stream
+  double wait = 2.2e-7;       // seconds that a block waits for its loads and stores; a tenth of that per exchange
+  double step = 0.9;          // clocks for an operation of a thread's DFTs that waits for the one before
+  double run = 44;            // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
+  double run_rows = 80;       // the same of kernels that do not transform x, whose runs lie in rows of other dimensions
+  double run_cached = 2;      // what short runs cost in the L2 cache, relative to that
+  double straddle = 2;        // share of a sector that a run reads or writes in vain where it begins inside one
+  double scattered_loads = 1.5;   // time of loads of single values, to others
+  double scattered_stores = 2.5;  // the same of stores of chunks of less than two sectors in rows of several dimensions
+  double partial = 1.35;          // share of a sector that other short chunks write in vain where they begin inside one
+  double alone = 0.086;           // memory idles while the only block of a multiprocessor computes
+  double crowded = 1.03;          // time of kernels whose threads hold more than 32 values in f32
+  double few_warps = 0.012;       // memory idles with few warps: share of their accesses' latency that one warp leaves
+  double arithmetic = 0.49;       // share of the peak that mixes of additions and multiply-adds reach
+  double shared = 0.84;           // share of 128 bytes per clock that exchanges reach
   double crossing = 0.21;         // share of 64 bytes per clock that the blocks of clusters exchange
-  double hidden = 0.95;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
-  double first = 0.7;             // share of that which the only block of a multiprocessor cannot hide
-  double unit = 45;               // operations of a computed twiddle factor in f64
+  double hidden = 0.91;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
+  double first = 0.75;            // share of that which the only block of a multiprocessor cannot hide
+  double unit = 90;               // operations of a computed twiddle factor in f64
   double real = 0.55;             // time of a real transform's passes relative to the complex one's
   double convolution_trip = 0.8;  // share of copy bandwidth of our convolutions
   double convolution_long = 9;    // trips through memory of those by two plans
@@ -52,16 +56,20 @@ struct CostField {
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 35> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 39> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
+                                                        {"trips_cached", &FftCosts::trips_cached},
+                                                        {"cold", &FftCosts::cold},
                                                         {"launch", &FftCosts::launch},
                                                         {"wait", &FftCosts::wait},
                                                         {"step", &FftCosts::step},
                                                         {"run", &FftCosts::run},
+                                                        {"run_rows", &FftCosts::run_rows},
                                                         {"run_cached", &FftCosts::run_cached},
                                                         {"straddle", &FftCosts::straddle},
                                                         {"scattered_loads", &FftCosts::scattered_loads},
                                                         {"scattered_stores", &FftCosts::scattered_stores},
+                                                        {"partial", &FftCosts::partial},
                                                         {"alone", &FftCosts::alone},
                                                         {"crowded", &FftCosts::crowded},
                                                         {"few_warps", &FftCosts::few_warps},

@@ -29,8 +29,10 @@ double overlap(const KernelParameters& with, int resident, const FftCosts& costs
 struct Rounds {
   int exchanges = 0;
   double load_chunk = 0, store_chunk = 0;
-  bool rows = false;  // x is in the last round of a kernel that transforms other dimensions too
-  double idle = 1;    // slots of threads for DFTs over the DFTs that there are, by the mean of rounds
+  bool along = false;  // the kernel transforms x
+  bool alone = false;  // a thread holds whole lines
+  bool rows = false;   // x is in the last round of a kernel that transforms other dimensions too
+  double idle = 1;     // slots of threads for DFTs over the DFTs that there are, by the mean of rounds
 };
 Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
   const DimGeometry& x = g.dims[0];
@@ -42,6 +44,8 @@ Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
     }
   };
   Rounds out;
+  out.along = !x.subs.empty();
+  out.alone = kernel.subs.size() == 1;
   // Radices share a round only where every thread holds as many values as the others (lower/arrange.cpp).
   const bool even = g.block_elements % kernel.with.threads == 0;
   double idle = 0, count = 0;
@@ -81,8 +85,8 @@ double peak_flops(const DeviceTraits& device, Precision precision) {
 
 double copy_bandwidth(const DeviceTraits& device) { return fft_costs(device).copy * device.memory_bandwidth; }
 
-// Measured on strided passes on an H200: 0.18 for runs of 16 bytes, 0.65 for 64 bytes, 0.86 for 128 bytes, 0.94 for 256
-// bytes.
+// 0.63 for runs of 16 bytes, 0.93 for 64 bytes in kernels of an H100; the rest of what passes with short runs lose is
+// in sectors that they share with their neighbours and in blocks that cannot hide it.
 double run_efficiency(double run_bytes, const FftCosts& costs, bool cached) {
   return 1 / (1 + costs.run * (cached ? costs.run_cached : 1) / std::pow(run_bytes, 1.5));
 }
@@ -98,10 +102,10 @@ Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batc
   Floors out;
   const auto transforms = static_cast<double>(batch);
   const FftCosts costs = fft_costs(device);
-  const bool cached = stays_in_l2(plan, device, static_cast<double>(elements(plan)) * transforms);
-  const double bandwidth = copy_bandwidth(device) * (cached ? costs.cached : 1);
-  const double bytes = static_cast<double>(kernel_bytes(plan)) * transforms / bandwidth;
+  const double copied = static_cast<double>(kernel_bytes(plan)) * transforms / copy_bandwidth(device);
+  const bool cached = stays_in_l2(plan, device, static_cast<double>(elements(plan)) * transforms, true);
   for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
+    const double bytes = copied / (cached && k > 0 ? costs.cached : 1);  // the first kernel finds nothing in the cache
     const double flops = kernel_flops(plan, k) * transforms / peak_flops(device, plan.precision);
     out.bytes += bytes;
     out.flops += flops;
@@ -135,22 +139,30 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
     const double begins = std::gcd(std::llround(run), std::int64_t{32});
     return run / (run + costs.straddle * (sector - begins));
   };
-  const double stored = rounds.store_chunk * complex_bytes;
+  const double stored = rounds.store_chunk * complex_bytes * traffic.part.write;
   const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
-  // Of larger arrays, too, where the chunks of a warp lie in rows of several dimensions (28x4096 f32 x 34 on an H100:
-  // 75 us by chunks of 32 or 56 bytes, 20 expected).
-  const bool scattered_store = stored > 0 && stored < (rounds.rows && !traffic.small ? 2 * sector : sector);
+  // Chunks of less than two sectors write these in parts, as the cache does not gather what threads store; rows of half
+  // spectra pass as they lie in memory where several threads hold a line. Chunks of larger arrays may lie in rows of
+  // several dimensions (28x4096 f32 x 34 on an H100: 75 us by chunks of 32 or 56 bytes, 20 expected; most took a
+  // third).
+  const bool short_chunks = stored > 0 && stored < 2 * sector && (traffic.part.moved == 1 || rounds.alone);
+  const double begins = std::gcd(std::llround(stored), std::int64_t{32});
+  const double stores = !short_chunks                   ? 1
+                        : rounds.rows && !traffic.small ? costs.scattered_stores
+                                                        : 1 + costs.partial * (sector - begins) / stored;
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes * traffic.part.read;
   const double write_bytes = g.write_run * complex_bytes * traffic.part.write;
-  const auto runs = [&](double bytes) { return run_efficiency(bytes, costs, traffic.cached); };
+  FftCosts of_runs = costs;
+  if (!rounds.along) of_runs.run = costs.run_rows;
+  const auto runs = [&](double bytes) { return run_efficiency(bytes, of_runs, traffic.cached); };
   const double read = with.load == Load::plain   ? runs(run_bytes) * whole(run_bytes)
                       : with.load == Load::async ? std::min(async_efficiency(plan.precision), runs(run_bytes))
                       : whole_tiles              ? 1
                                                  : bulk_efficiency(run_bytes);
   return direction(read) * (scattered_load ? costs.scattered_loads : 1) +
-         direction(runs(write_bytes) * whole(write_bytes)) * (scattered_store ? costs.scattered_stores : 1);
+         direction(runs(write_bytes) * whole(write_bytes)) * stores;
 }
 
 // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
@@ -164,7 +176,7 @@ double exchange_seconds(const KernelParameters& with, const Rounds& rounds, doub
   if (with.banks == Banks::swizzle) lanes *= 0.98;  // one exclusive or per value; prefers padding where both fit
   double exchange = exchanges * bytes * 2 / lanes;
   if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
-  if (with.pipeline > 0) exchange += bytes * 2 / lanes;  // into and out of the landing buffer
+  if (with.pipeline > 0) exchange += bytes / lanes;                                       // out of the landing buffer
   return exchange;
 }
 
@@ -194,7 +206,9 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const bool here = !g.first_array && g.from == Target::out && with.to == Target::out;
   const bool cached = stays_in_l2(plan, device, all * static_cast<double>(batch), here);
   const bool small = all * static_cast<double>(batch) * complex_bytes < 0.25 * static_cast<double>(device.l2_bytes);
-  const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1));
+  // The first kernel finds nothing in the cache.
+  const double near = cached && !g.first_array ? costs.cached : 1;
+  const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * near);
   const Rounds rounds = rounds_of(kernel, g);
   double memory =
       memory_seconds(plan, with, g, rounds, {copy, overlap(with, resident, costs), part, cached, small}, costs);
@@ -242,7 +256,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const double turns = std::max(1.0, blocks / device.multiprocessors);
   const double hidden = costs.hidden * (1 - costs.first / turns);
   const double rate = (std::max(memory, compute) + (1 - hidden) * std::min(memory, compute)) * crowded + crossing;
-  return std::max(rate, chain) + costs.launch;
+  return std::max(rate, chain) + costs.launch + (g.first_array ? costs.cold : 0);
 }
 
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
