@@ -65,44 +65,33 @@ extern "C" __global__ void __launch_bounds__(256)
     if (to[k] >= 0) list[base[to[k]] + place[k]] = static_cast<unsigned>(first + k / 2 * 256);
 }
 #elif NUFFT_PASS >= 4
-// Items [begin, begin + count) of the list, of which a chunk has `each`; begin -1: an array of so many pairs of doubles
-// that becomes 0.
+// Items [begin, begin + count) of the list; begin -1: an array of so many pairs of doubles that becomes 0.
 struct Piece {
   item* at;
-  long long begin, count, each;
+  long long begin, count;
 };
 struct Pieces {
   Piece piece[NUFFT_PIECES];
-  long long chunks;
 };
-// A block works on a chunk of every piece, so that pieces advance together: lists are roughly in the order of the array,
-// so what several pieces read or write of a sector of the array meets in the cache. And blocks that wait for a link leave
-// the memory to others.
+// Blocks of all pieces run side by side, so that those that wait for a link leave the memory to the others.
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(item* __restrict__ array, const unsigned* __restrict__ list, const Pieces pieces) {
   dev_follow();
-  for (long long chunk = blockIdx.x; chunk < pieces.chunks; chunk += gridDim.x) {
-#pragma unroll 1
-    for (int k = 0; k < NUFFT_PIECES; ++k) {
-      const Piece p = pieces.piece[k];
-      const long long first = chunk * p.each + threadIdx.x, next = (chunk + 1) * p.each;
-      const long long end = next < p.count ? next : p.count;
+  const Piece p = pieces.piece[blockIdx.x % NUFFT_PIECES];
+  const long long step = static_cast<long long>(gridDim.x / NUFFT_PIECES) * 256;
+  const long long first = static_cast<long long>(blockIdx.x / NUFFT_PIECES) * 256 + threadIdx.x;
 #if NUFFT_PASS == 4
-      if (p.begin < 0) {
-        double2* const cleared = reinterpret_cast<double2*>(p.at);
-        double2 none;
-        none.x = none.y = 0;
-        for (long long i = first; i < end; i += 256) cleared[i] = none;
-        continue;
-      }
-#pragma unroll 4
-      for (long long i = first; i < end; i += 256) p.at[i] = array[list[p.begin + i]];
-#else
-#pragma unroll 4
-      for (long long i = first; i < end; i += 256) array[list[p.begin + i]] = p.at[i];
-#endif
-    }
+  if (p.begin < 0) {
+    double2* const cleared = reinterpret_cast<double2*>(p.at);
+    double2 none;
+    none.x = none.y = 0;
+    for (long long i = first; i < p.count; i += step) cleared[i] = none;
+    return;
   }
+  for (long long i = first; i < p.count; i += step) p.at[i] = array[list[p.begin + i]];
+#else
+  for (long long i = first; i < p.count; i += step) array[list[p.begin + i]] = p.at[i];
+#endif
 }
 #else
 extern "C" __global__ void __launch_bounds__(256)

@@ -17,7 +17,6 @@ constexpr std::int64_t kListed = 4;             // points of a thread
 // difference.
 constexpr std::int64_t kMostBlocks = 32768;
 constexpr std::size_t kMostPieces = 64;  // of one launch, whose parameters have 4 KB
-constexpr std::int64_t kChunk = 2048;    // items of a block
 
 KernelSource slab_kernel(const std::string& entry, int pass, const std::string& constants, std::int64_t shared) {
   KernelSource source;
@@ -95,7 +94,7 @@ namespace {
 struct PiecesKernel {
   const char* name;
   int pass;
-  std::int64_t blocks;  // at most; 0: one for each chunk
+  std::int64_t blocks;  // at most; 0: kMostBlocks
 };
 
 void emit_pieces(GpuProgram& program, const BufferRef& array, const BufferRef& list,
@@ -109,20 +108,16 @@ void emit_pieces(GpuProgram& program, const BufferRef& array, const BufferRef& l
                                  fmt::format("#define NUFFT_PIECES {}\ntypedef {} item;\n", now.size(), item), 0));
     ArgumentStruct all;
     std::int64_t longest = 1, items = 0;
-    for (const ListedPiece& piece : now) longest = std::max(longest, piece.count), items += piece.count;
-    const std::int64_t chunks = (longest + kChunk - 1) / kChunk;
     for (const ListedPiece& piece : now) {
-      const std::int64_t rounds = ((piece.count + chunks - 1) / chunks + 255) / 256;  // of a block
-      all.members.insert(all.members.end(), {piece.at, piece.begin, piece.count, 256 * rounds});
+      all.members.insert(all.members.end(), {piece.at, piece.begin, piece.count});
+      longest = std::max(longest, piece.count);
+      items += piece.count;
     }
-    all.members.emplace_back(chunks);
+    const auto count = static_cast<std::uint32_t>(now.size());
+    const auto most = static_cast<std::uint32_t>(of.blocks > 0 ? of.blocks : kMostBlocks);
+    const std::uint32_t each = std::min(blocks(longest, 1024), std::max(1u, most / count));
     program.launches.push_back(
-        {at,
-         {static_cast<std::uint32_t>(of.blocks > 0 ? std::min(chunks, of.blocks) : chunks), 1, 1},
-         {array, list, all},
-         "move values",
-         items * (2 * bytes + 4),
-         0});
+        {at, {each * count, 1, 1}, {array, list, all}, "move values", items * (2 * bytes + 4), 0});
   }
 }
 
