@@ -21,7 +21,8 @@ struct Sheet {
 constexpr Sheet sheets[] = {
     {"h200", "NVIDIA H200", 90, h200::multiprocessors, 2048, 228 * KiB, h200::shared_per_block, 8, h200::l2_bytes,
      141 * GiB, h200::clock_hz, h200::memory_bandwidth},
-    {"h100", "NVIDIA H100 SXM", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, h100::l2_bytes, 80 * GiB, 1.98e9, 3.35e12},
+    {"h100", "NVIDIA H100 SXM", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, h100::l2_bytes, 80 * GiB, 1.98e9,
+     h100::memory_bandwidth},
     {"b200", "NVIDIA B200", 100, 148, 2048, 228 * KiB, 227 * KiB, 8, 126 * MiB, 180 * GiB, 1.965e9, 8.0e12},
     {"a100", "NVIDIA A100 80GB", 80, 108, 2048, 164 * KiB, 163 * KiB, 1, 40 * MiB, 80 * GiB, 1.41e9, 2.039e12},
     {"v100", "NVIDIA V100", 70, 80, 2048, 96 * KiB, 96 * KiB, 1, 6 * MiB, 16 * GiB, 1.53e9, 0.9e12},

@@ -24,7 +24,8 @@ inline constexpr double clock_hz = 1.98e9, memory_bandwidth = 4.8e12;
 }  // namespace h200
 namespace h100 {
 inline constexpr std::int64_t l2_bytes = 50 << 20;
-}
+inline constexpr double memory_bandwidth = 3.35e12;
+}  // namespace h100
 
 // What `fourtune calibrate --backend cuda` measured on an NVIDIA H200 (SXM, 132 multiprocessors at 1.98 GHz), the means
 // of two runs whose medians are within 1 % except for copy_near (3 %). known_device("h200") has them.

@@ -113,6 +113,7 @@ void DevicePart::set_points(const Points& points) {
 struct DevicePart::Passage {
   DevicePart& part;
   BatchArray read, written;
+  bool reads_first;
   bool in_place = false, copies_in = false, copies_out = false;
 
   std::int64_t bytes(const BatchArray& array) const { return part.piece_bytes(array); }
@@ -120,23 +121,25 @@ struct DevicePart::Passage {
   bool has_to_be_copied(const BatchArray& array) const {
     return part.share_.stream_bytes == 0 && !part.reaches_pieces(array);
   }
-  void make_room(std::array<DeviceArray*, 2> copies, std::int64_t bytes) const {
+  // Each array has its own, so that both directions together hold no more than one of them.
+  DeviceArray* copies_of(bool first) const { return first || in_place ? part.first_ : part.second_; }
+  void make_room(DeviceArray* copies, std::int64_t bytes) const {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(2, part.share_.pieces); ++i)
-      part.memory_.resize(*copies[static_cast<std::size_t>(i)], bytes);
+      part.memory_.resize(copies[i], bytes);
   }
   void begin() {
     in_place = read.at == written.at && read.at != nullptr;
     copies_in = has_to_be_copied(read);
     copies_out = in_place ? copies_in : has_to_be_copied(written);
-    if (copies_in) make_room({&part.in_[0], &part.in_[1]}, bytes(read));
-    if (copies_out && !in_place) make_room({&part.out_[0], &part.out_[1]}, bytes(written));
+    if (copies_in) make_room(copies_of(reads_first), bytes(read));
+    if (copies_out && !in_place) make_room(copies_of(!reads_first), bytes(written));
     const std::int64_t held = (copies_in ? bytes(read) : 0) + (copies_out && !in_place ? bytes(written) : 0);
     part.copied_bytes_ = std::max(part.copied_bytes_, held * std::min<std::int64_t>(2, part.share_.pieces));
   }
-  void* input(std::int64_t i) const { return copies_in ? part.in_[i % 2].data() : piece(read, i); }
+  void* input(std::int64_t i) const { return copies_in ? copies_of(reads_first)[i % 2].data() : piece(read, i); }
   void* output(std::int64_t i) const {
     if (in_place) return input(i);
-    return copies_out ? part.out_[i % 2].data() : piece(written, i);
+    return copies_out ? copies_of(!reads_first)[i % 2].data() : piece(written, i);
   }
   void upload(std::int64_t i) const {
     if (!copies_in || i >= part.share_.pieces) return;
@@ -145,7 +148,7 @@ struct DevicePart::Passage {
     part.streams_->copy(Lane::copies, {input(i), bytes(read)}, {piece(read, i), bytes(read)}, bytes(read), 1);
     part.streams_->mark(uploaded + slot, Lane::copies);
   }
-  void compute(std::int64_t i, bool reads_first, bool adjoint) const {
+  void compute(std::int64_t i, bool adjoint) const {
     const int slot = static_cast<int>(i % 2);
     if (copies_in) part.streams_->follow_mark(Lane::work, uploaded + slot);
     if (copies_out && i >= 2) part.streams_->follow_mark(Lane::work, downloaded + slot);
@@ -165,13 +168,13 @@ struct DevicePart::Passage {
 
 void DevicePart::execute(const BatchArray& first, const BatchArray& second, bool reads_first, bool adjoint) {
   start_ = std::chrono::steady_clock::now();
-  Passage passage{*this, reads_first ? first : second, reads_first ? second : first};
+  Passage passage{*this, reads_first ? first : second, reads_first ? second : first, reads_first};
   try {
     passage.begin();
     passage.upload(0);
     for (std::int64_t i = 0; i < share_.pieces; ++i) {
       // In this order, as copies of pageable memory keep this thread until they are done.
-      passage.compute(i, reads_first, adjoint);
+      passage.compute(i, adjoint);
       passage.upload(i + 1);
       passage.download(i);
     }
@@ -190,7 +193,7 @@ void DevicePart::queue_piece(std::int64_t i, const BatchArray& first, const Batc
                              bool adjoint) {
   if (i == 0) start_ = std::chrono::steady_clock::now();
   try {
-    Passage{*this, reads_first ? first : second, reads_first ? second : first}.compute(i, reads_first, adjoint);
+    Passage{*this, reads_first ? first : second, reads_first ? second : first, reads_first}.compute(i, adjoint);
   } catch (...) {
     settle();
     throw;

@@ -74,7 +74,7 @@ class DevicePart {
   DeviceCopy memory_;
   void* lane_ = nullptr;  // that the core uses
   std::unique_ptr<TransformCore> core_;
-  DeviceArray in_[2], out_[2];  // copies of two pieces
+  DeviceArray first_[2], second_[2];  // copies of two pieces
   std::int64_t copied_bytes_ = 0;
   std::chrono::steady_clock::time_point start_;
   double seconds_ = 0;

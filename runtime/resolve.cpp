@@ -230,7 +230,7 @@ class Resolver {
       // A neighbour's plan may suit other sizes; the models of GPUs, and of uniform transforms on processors, are good
       // enough to tell.
       if (kindred || (!same && (problem_.kind == Kind::fft || generator::is_gpu(plan.backend))))
-        require_promising(plan);
+        require_promising(plan, !kindred && is_same_size(measured));
       out.plan = plan;
       out.source = kindred || foreign ? Source::nearest : source;
       out.from = layer_name(lookup_.layers()[entry.layer]);
@@ -308,10 +308,17 @@ class Resolver {
     return *model_choice_;
   }
 
+  // Whether only the sign, the place or the layout differ.
+  bool is_same_size(const Problem& measured) const {
+    const auto size = [](const Problem& p) { return std::tie(p.kind, p.fft_type, p.n, p.precision, p.batch); };
+    return problem_.kind == Kind::fft && size(measured) == size(problem_);
+  }
+
   // Throws when the cost model expects a borrowed plan to be much slower than the one that it would choose.
-  void require_promising(const generator::Plan& plan) const {
-    // As large as the model's errors are (docs/design/packs.md).
-    const double tolerated = generator::is_gpu(traits_.backend) ? 1.05 : 1.25;
+  void require_promising(const generator::Plan& plan, bool same_size) const {
+    // As large as the model's errors are (docs/design/packs.md). Where the plan won at this size the model's error is
+    // the likelier reason.
+    const double tolerated = generator::is_gpu(traits_.backend) && !same_size ? 1.05 : 1.25;
     const double seconds = generator::estimate(plan, problem_, traits_).execute;
     const double own_seconds = generator::estimate(model_choice(), problem_, traits_).execute;
     if (!(seconds <= tolerated * own_seconds))

@@ -311,7 +311,7 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
 // Transforms at a time: as usual_chunk has them, and more, up to the eight grids that cuFINUFFT holds, where those do
 // not take much memory.
 std::vector<int> usual_chunks(Plan plan, const Problem& problem, const DeviceTraits& traits, int group) {
-  constexpr double kMostBytes = 80e6;
+  const double most_bytes = nufft::cached(80e6, traits.l2_bytes);
   const int usual = usual_chunk(plan, problem, traits, group);
   const auto bytes = [&](int chunk) {
     plan.chunk = chunk;
@@ -321,7 +321,7 @@ std::vector<int> usual_chunks(Plan plan, const Problem& problem, const DeviceTra
   std::vector<int> out{usual};
   for (const std::int64_t most : {2 * usual, 4 * usual, 8}) {
     const std::int64_t chunks = (problem.batch + most - 1) / most, more = (problem.batch + chunks - 1) / chunks;
-    if (more > out.back() && most <= 8 && more % group == 0 && static_cast<double>(more) * one <= kMostBytes)
+    if (more > out.back() && most <= 8 && more % group == 0 && static_cast<double>(more) * one <= most_bytes)
       out.push_back(static_cast<int>(more));
   }
   return out;

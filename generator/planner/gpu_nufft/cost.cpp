@@ -17,7 +17,6 @@ namespace {
 
 using namespace gpu_nufft;
 
-constexpr double kBandwidth = 3.35e12;                   // bytes per second of the H100 of the prices
 constexpr double kMostLine = 8192, kMostStrided = 1024;  // longest lines along x, and others, of one FFT kernel
 
 // How much faster this device is than the one of the prices, by its traits, and by its rates where it is calibrated.
@@ -32,8 +31,8 @@ Speeds speeds_of(const DeviceTraits& traits) {
     clock = traits.clock_hz / h200::clock_hz;
   }
   if (traits.memory_bandwidth > 0) {
-    bandwidth = traits.memory_bandwidth / kBandwidth;
-    bandwidth /= times_slower(here.copy_far / traits.memory_bandwidth, there.copy_far / kBandwidth);
+    bandwidth = traits.memory_bandwidth / h100::memory_bandwidth;
+    bandwidth /= times_slower(here.copy_far / traits.memory_bandwidth, there.copy_far / h100::memory_bandwidth);
   }
   Speeds out;
   out.fill(compute);
@@ -176,7 +175,7 @@ Cost gpu_nufft_estimate(const Plan& plan, const Problem& problem, const DeviceTr
 
 double gpu_nufft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const Speeds speeds = speeds_of(traits);
-  const double bandwidth = kBandwidth * speeds[static_cast<std::size_t>(Count::moved_far)];
+  const double bandwidth = h100::memory_bandwidth * speeds[static_cast<std::size_t>(Count::moved_far)];
   const Parts parts = parts_of(plan, problem, traits);
   const double batch = static_cast<double>(problem.batch);
   // Multiply-adds at a rate of 128 (f64: 64) per clock and multiprocessor.
