@@ -62,6 +62,7 @@ class Counting {
     set(Count::chain, load_.longest / with_.split);
     set(Count::chain_cell, load_.longest / with_.split * kept / with_.warps);
     set(Count::task, load_.tasks * g_.together * tile * planes);
+    meets(tile * planes);
   }
 
   // Matrix units in single precision take up to `at_once` points that begin within 9 - w planes of a column.
@@ -71,6 +72,7 @@ class Counting {
     moved_planes(tile_cells(), g_.width);
     set(Count::chain, load_.longest);
     set(Count::task, load_.tasks * g_.together * tile_cells() * g_.width);
+    meets(tile_cells() * g_.width);
   }
 
   // Matrix units in double precision take 16 points of a tile at a time.
@@ -97,6 +99,7 @@ class Counting {
     set(Count::chain_cell, load_.longest / with_.warps * g_.stencil() * with_.group / 32);
     set(Count::task, load_.tasks * g_.together / with_.group);
     if (interpolates) set(Count::single, g_.stencil() / with_.lanes);
+    meets(load_.padded);
   }
 
   // Straight to or from the grid.
@@ -116,9 +119,10 @@ class Counting {
       set(Count::again, std::ceil(g_.points / with_.slice) * g_.cells() * g_.complex_bytes() * g_.together);
   }
 
-  // Values that are written in random order: the more of them, the fewer in the cache.
+  // Values that are written in random order: the more of them, of a slice, the fewer in the cache.
   void scatter() {
-    set(Count::scattered, points_ * std::min(1.0, g_.points * g_.complex_bytes() / 8e6));
+    const double values = (with_.slice > 0 ? std::min(1.0 * with_.slice, g_.points) : g_.points) * g_.complex_bytes();
+    set(Count::scattered, points_ * values / (values + 8e6));
     if (with_.slice == 0 && g_.points * g_.complex_bytes() > g_.cache()) set(Count::lines, points_);
   }
 
@@ -127,6 +131,10 @@ class Counting {
  private:
   void set(Count count, double value) { work_.counts[static_cast<std::size_t>(count)] = value; }
   void moved(double value) { set(far_ ? Count::moved_far : Count::moved, value); }
+  // Subproblems that add their tiles to the same cells, where they wait for each other: many in a cluster.
+  void meets(double tile) {
+    if (work_.kind.stage == Stage::spread) set(Count::lines, load_.tasks * tile / std::max(1.0, g_.cells() * g_.share));
+  }
   double columns() const { return 1.0 * with_.bin[0] * (g_.dim == 1 ? 1 : with_.bin[1]); }
   double tile_cells() const {
     return (with_.bin[0] + g_.width - 1.0) * (g_.dim == 3 ? with_.bin[1] + g_.width - 1.0 : 1);
