@@ -120,7 +120,7 @@ TEST(Recipes, ASpreaderOfGpusIsATemplateALineInTheTableAndFiveCases) {
                         {defaults, "Parameters plain_parameters(const Shape& shape, Spread family", "break;"},
                         {kernels, "KernelSource StageKernels::spreader(", "return tile_spreader(false, rest);"},
                         {planner, "std::vector<Interpolate> partners(Spread spread", "return {tiled, points};"},
-                        {cost, "double spreading_seconds(", "break;"}};
+                        {cost, "Work spread_work(", "break;"}};
   // What reads and writes plans asks the table.
   std::vector<std::string> all{"generator/plan/gpu_plan_text.cpp"};
   Copy copy;

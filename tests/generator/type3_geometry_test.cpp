@@ -122,7 +122,9 @@ TEST(Type3Geometry, AnIntervalHoldsItsEndsAlsoWhereItsMiddleIsRounded) {
       const Interval found = type3_interval(low, high);
       EXPECT_LE(high - found.centre, found.half) << low << " and " << ulps << " ulps";
       EXPECT_LE(found.centre - low, found.half) << low << " and " << ulps << " ulps";
-      if (ulps == 0) EXPECT_EQ(found.half, 0);
+      if (ulps == 0) {
+        EXPECT_EQ(found.half, 0);
+      }
     }
 }
 

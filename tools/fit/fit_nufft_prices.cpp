@@ -7,10 +7,10 @@
 // tuning database the lines are as in fit_fft_costs.cpp.
 //
 // An execute is the sum of its counts (gpu_nufft_work) times their prices. The prices are the non-negative least
-// squares of relative errors, in which every problem has the same weight. First both precisions share them, f64 at 1.8
-// times those of f32; then each has its own, held near the shared ones where measurements say little. A fifth of the
-// problems at a time judges what the others give. Prints the table of prices.cpp; `print` instead adds the judged
-// estimate of every line.
+// squares of relative errors, in which every problem has the same weight, but long ones more. First both precisions
+// share them, f64 at 1.8 times those of f32; then each has its own, held near the shared ones where measurements say
+// little. A fifth of the problems at a time judges what the others give. Prints the table of prices.cpp; `print`
+// instead adds the judged estimate of every line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,9 +34,10 @@ namespace {
 
 using namespace gpu_nufft;
 
-constexpr double kDouble = 1.8;     // the price of f64 over that of f32, where nothing else is known
-constexpr double kHeld = 1;         // how strongly prices are held near the shared ones
-constexpr std::size_t kJudges = 5;  // parts of the problems
+constexpr double kDouble = 1.8;                 // the price of f64 over that of f32, where nothing else is known
+constexpr double kHeld = 1;                     // how strongly prices are held near the shared ones
+constexpr double kLong = 1e-3, kLonger = 0.25;  // longer times weigh more, by this exponent: few are measured
+constexpr std::size_t kJudges = 5;              // parts of the problems
 
 using Key = std::tuple<int, int, int, bool, int, int>;  // a kind (without and with its precision) and a count
 Key key_of(const KernelKind& kind, std::size_t count, bool shared) {
@@ -87,7 +88,9 @@ std::vector<Measured> read(std::istream& in, const DeviceTraits& device) {
     lines[one.problem] += 1;
     out.push_back(std::move(one));
   }
-  for (Measured& one : out) one.weight = (one.stage.empty() ? 1 : 0.5) / std::sqrt(lines[one.problem]);
+  for (Measured& one : out)
+    one.weight = (one.stage.empty() ? 1 : 0.5) * std::pow(std::max(1.0, one.seconds / kLong), kLonger) /
+                 std::sqrt(lines[one.problem]);
   return out;
 }
 

@@ -86,7 +86,7 @@ Block spread_tile_block(const Shape& shape, const Parameters& p, Spread family) 
   const int real = shape.real_bytes();
   Block block;
   block.warps = atomic ? p.warps : 1;
-  block.stage = rounded_up((shape.dim + 1) * shape.width, vector_of(shape));
+  block.stage = odd_vectors(shape, (shape.dim + 1) * shape.width);
   const std::int64_t tile = (padded_bin(shape, p) * (p.deterministic ? 16 : 2 * real) + 15) / 16 * 16;
   block.shared_bytes = tile + (atomic ? 0 : 32ll * block.stage * real);
   return block;

@@ -62,6 +62,7 @@ class Counting {
     set(Count::chain, load_.longest / with_.split);
     set(Count::chain_cell, load_.longest / with_.split * kept / with_.warps);
     set(Count::task, load_.tasks * g_.together * tile * planes);
+    meets(tile * planes);
   }
 
   // Matrix units in single precision take up to `at_once` points that begin within 9 - w planes of a column.
@@ -71,6 +72,7 @@ class Counting {
     moved_planes(tile_cells(), g_.width);
     set(Count::chain, load_.longest);
     set(Count::task, load_.tasks * g_.together * tile_cells() * g_.width);
+    meets(tile_cells() * g_.width);
   }
 
   // Matrix units in double precision take 16 points of a tile at a time.
@@ -97,6 +99,7 @@ class Counting {
     set(Count::chain_cell, load_.longest / with_.warps * g_.stencil() * with_.group / 32);
     set(Count::task, load_.tasks * g_.together / with_.group);
     if (interpolates) set(Count::single, g_.stencil() / with_.lanes);
+    meets(load_.padded);
   }
 
   // Straight to or from the grid.
@@ -116,9 +119,10 @@ class Counting {
       set(Count::again, std::ceil(g_.points / with_.slice) * g_.cells() * g_.complex_bytes() * g_.together);
   }
 
-  // Values that are written in random order: the more of them, the fewer in the cache.
+  // Values that are written in random order: the more of them, of a slice, the fewer in the cache.
   void scatter() {
-    set(Count::scattered, points_ * std::min(1.0, g_.points * g_.complex_bytes() / 8e6));
+    const double values = (with_.slice > 0 ? std::min(1.0 * with_.slice, g_.points) : g_.points) * g_.complex_bytes();
+    set(Count::scattered, points_ * values / (values + 8e6));
     if (with_.slice == 0 && g_.points * g_.complex_bytes() > g_.cache()) set(Count::lines, points_);
   }
 
@@ -127,6 +131,10 @@ class Counting {
  private:
   void set(Count count, double value) { work_.counts[static_cast<std::size_t>(count)] = value; }
   void moved(double value) { set(far_ ? Count::moved_far : Count::moved, value); }
+  // Subproblems that add their tiles to the same cells, where they wait for each other: many in a cluster.
+  void meets(double tile) {
+    if (work_.kind.stage == Stage::spread) set(Count::lines, load_.tasks * tile / std::max(1.0, g_.cells() * g_.share));
+  }
   double columns() const { return 1.0 * with_.bin[0] * (g_.dim == 1 ? 1 : with_.bin[1]); }
   double tile_cells() const {
     return (with_.bin[0] + g_.width - 1.0) * (g_.dim == 3 ? with_.bin[1] + g_.width - 1.0 : 1);
@@ -155,21 +163,49 @@ Work spread_work(const Gridding& g, Spread family, const Parameters& with) {
   if (family == Spread::gm || family == Spread::gm_sort) family = Spread::points;
   if (family == Spread::sm) family = Spread::tile_atomic;
   Counting counting(g, with, {Stage::spread, static_cast<int>(family)});
-  if (family == Spread::window) counting.window();
-  if (family == Spread::tf32x3) counting.products(8);
-  if (family == Spread::tile_owned || family == Spread::tile_atomic) counting.tiles(false);
-  if (family == Spread::points) counting.direct(true);
+  switch (family) {
+    case Spread::window:
+      counting.window();
+      break;
+    case Spread::tf32x3:
+      counting.products(8);
+      break;
+    case Spread::tile_owned:
+    case Spread::tile_atomic:
+    case Spread::sm:
+      counting.tiles(false);
+      break;
+    case Spread::points:
+    case Spread::gm:
+    case Spread::gm_sort:
+      counting.direct(true);
+      break;
+  }
   return counting.work();
 }
 
 Work interpolate_work(const Gridding& g, Interpolate family, const Parameters& with) {
   if (family == Interpolate::gm || family == Interpolate::gm_sort) family = Interpolate::points;
   Counting counting(g, with, {Stage::interpolate, static_cast<int>(family)});
-  if (family == Interpolate::window) counting.window();
-  if (family == Interpolate::tf32x3) counting.products(16);
-  if (family == Interpolate::matrix) counting.matrix();
-  if (family == Interpolate::tiled) counting.tiles(true);
-  if (family == Interpolate::points) counting.direct(false);
+  switch (family) {
+    case Interpolate::window:
+      counting.window();
+      break;
+    case Interpolate::tf32x3:
+      counting.products(16);
+      break;
+    case Interpolate::matrix:
+      counting.matrix();
+      break;
+    case Interpolate::tiled:
+      counting.tiles(true);
+      break;
+    case Interpolate::points:
+    case Interpolate::gm:
+    case Interpolate::gm_sort:
+      counting.direct(false);
+      break;
+  }
   counting.scatter();
   return counting.work();
 }

@@ -54,7 +54,7 @@ enum class Count {
   moved_far,   // ... and beyond it
   odd,         // the same of FFTs whose lengths are not powers of two
   odd_far,     //
-  lines,       // bytes of lines that need two kernels
+  lines,       // of FFTs, bytes of lines that need two kernels; of spreading, subproblems that add to the same cell
   task,        // subproblems, or what they begin and end with
   chain,       // the longest chain of points that nothing overlaps
   chain_cell,  // the same times what one of them takes
