@@ -143,7 +143,7 @@ TEST(InventedDevices, ChunksFollowTheCacheAndSubproblemsTheMultiprocessors) {
   EXPECT_LT(chunk(60 * MiB), chunk(400 * MiB));
   const auto cap = [&](int multiprocessors) {
     device.multiprocessors = multiprocessors;
-    const Problem problem = parse_problem("nufft:type=1,n=64x64x64,m=250000,prec=f32,tol=1e-5");
+    const Problem problem = parse_problem("nufft:type=1,n=256x256,m=2500000,prec=f32,tol=1e-5");
     return default_plan(problem, device).gpu().points.spread_with.cap;
   };
   EXPECT_GT(cap(4), cap(900));
