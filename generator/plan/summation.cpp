@@ -50,10 +50,18 @@ std::int64_t crowd(const Problem& problem, const WindowChoice& window, Crowds cr
 bool fixed_point_is_enough(const Problem& problem, const Plan& plan) {
   constexpr double kUnits = 6;  // the scale is a power of two, and a cell is smaller than its largest weights allow
   const double points = static_cast<double>(crowd(problem, plan.window, Crowds::unseen));
-  const double eps = epsilon(problem.precision), rounding = std::max(eps, kUnits * std::max(0x1p-49, 0x1p-60 * points));
+  const double eps = epsilon(problem.precision), unit = kUnits * std::max(0x1p-49, 0x1p-60 * points);
   if (plan.type3 == Type3Rule::gaussian) return false;  // what its deconvolution magnifies is not modelled
   double magnified = magnification(plan.window, problem.dim);
-  if (problem.type == 3) magnified *= magnification(plan.inner, problem.dim);
+  if (problem.type == 3) {
+    // All points of a type 3 may lie in corners of their boxes (3D, tol 1e-10, one source: 4e4 times the unit). Numbers
+    // that are rounded to larger units do so without fixed point, too.
+    magnified = unit > eps
+                    ? std::pow(edge_magnification(window_of(plan.window)) * edge_magnification(window_of(plan.inner)),
+                               problem.dim)
+                    : magnified * magnification(plan.inner, problem.dim);
+  }
+  const double rounding = std::max(eps, unit);
   return rounding * magnified <= std::max(0.5 * problem.tol, 8 * eps);
 }
 

@@ -143,20 +143,35 @@ int width_for(WindowKind kind, double tol, double sigma, int dim, int stages) {
   return 0;
 }
 
-double rounding_magnification(const Window& window) {
-  constexpr std::size_t kNodes = 16;
-  double inverse_square = 0, energy = 0;
-  const detail::Quadrature modes = detail::gauss_legendre(kNodes, pi / window.sigma());
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    const double transform = window.fourier(modes.nodes[i]);
-    inverse_square += modes.weights[i] * window.sigma() / pi / (transform * transform);
-  }
-  const detail::Quadrature half = detail::gauss_legendre(kNodes, 1);  // x in [0, 1], phi is even
-  for (std::size_t i = 0; i < kNodes; ++i) {
+namespace {
+
+constexpr std::size_t kMagnificationNodes = 16;
+
+// Of the squares of a point's weights.
+double energy_of(const Window& window) {
+  double energy = 0;
+  const detail::Quadrature half = detail::gauss_legendre(kMagnificationNodes, 1);  // x in [0, 1], phi is even
+  for (std::size_t i = 0; i < kMagnificationNodes; ++i) {
     const double value = window.value(half.nodes[i]);
     energy += half.weights[i] * window.width() * value * value;
   }
-  return std::sqrt(energy * inverse_square);
+  return energy;
+}
+
+}  // namespace
+
+double rounding_magnification(const Window& window) {
+  double inverse_square = 0;
+  const detail::Quadrature modes = detail::gauss_legendre(kMagnificationNodes, pi / window.sigma());
+  for (std::size_t i = 0; i < kMagnificationNodes; ++i) {
+    const double transform = window.fourier(modes.nodes[i]);
+    inverse_square += modes.weights[i] * window.sigma() / pi / (transform * transform);
+  }
+  return std::sqrt(energy_of(window) * inverse_square);
+}
+
+double edge_magnification(const Window& window) {
+  return std::sqrt(energy_of(window)) / std::abs(window.fourier(pi / window.sigma()));
 }
 
 }  // namespace fourtune::generator

@@ -116,6 +116,8 @@ double predicted_error(WindowKind kind, int width, double sigma, int dim, int st
 // over |xi| <= pi/sigma). The rounding error of a transform is about eps times this factor to the power of dim. Wide
 // windows at small oversampling factors lose digits this way (pswf, w=11: 17 at sigma 1.25, 3.0 at 1.5, 1.0 at 2).
 double rounding_magnification(const Window& window);
+// The same where |xi| = pi/sigma, where it is largest: what a few targets or sources of a type 3 may all meet.
+double edge_magnification(const Window& window);
 // predicted_error for a window with any shape parameter.
 double aliasing_error(const Window& window, int dim, int stages = 1);
 // The same when the weights come from a piecewise polynomial (deconvolution still uses the window itself).

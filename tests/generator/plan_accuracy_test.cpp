@@ -132,6 +132,14 @@ TEST(PlanAccuracy, CrowdedCellsInDoublePrecisionNeedASecondSumInFixedPoint) {
   // All points of a cluster and of a type 3 may share a cell: an error of 2.6e-12 was seen.
   EXPECT_FALSE(enough("nufft:type=3,dim=2,m=633526,k=452167,prec=f64,tol=4.8e-13", as_it_is));
   EXPECT_TRUE(enough("nufft:type=3,dim=2,m=633526,k=452167,prec=f64,tol=1e-6", as_it_is));
+  // Sources and targets in the corners of their boxes: an error of 4.4e-10 was seen.
+  const std::string corners = "nufft:type=3,dim=3,m=1,k=3,prec=f64,tol=1e-10";
+  const auto narrow = [](Plan& p) {
+    p.window = {WindowKind::pswf, 1.525, 16, {}, 0}, p.inner = {WindowKind::pswf, 3.175, 14, {}, 0};
+  };
+  EXPECT_FALSE(enough(corners, narrow));
+  EXPECT_TRUE(enough("nufft:type=3,dim=3,m=1,k=3,prec=f64,tol=1e-4", as_it_is));
+  EXPECT_TRUE(enough("nufft:type=3,dim=3,m=1,k=3,prec=f32,tol=1e-4", as_it_is));
   EXPECT_FALSE(enough("nufft:type=1,n=1000x1000,m=50000000,prec=f64,tol=1e-12,points=cluster", as_it_is));
   EXPECT_FALSE(enough("nufft:type=1,n=1000x1000,m=50000000,prec=f64,tol=1e-12", as_it_is));  // nobody counts
   EXPECT_TRUE(enough("nufft:type=1,n=1000x1000,m=500000,prec=f64,tol=1e-11", [](Plan& p) {

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 const char* const kSquare = "fft:type=c2c,n=256x256,prec=f32";
-const char* const kDiffers = "nufft:type=2,n=128x128x128,m=2000000,prec=f32,tol=1e-3,batch=8";
+const char* const kDiffers = "nufft:type=2,n=144x144x144,m=1500000,prec=f64,tol=1e-4";
 const char* const kFewPoints = "fft:type=c2c,n=32,prec=f32";
 
 class DeviceOption : public testing::Test {
