@@ -89,15 +89,22 @@ std::vector<int> chunks(const Problem& problem) {
   return out;
 }
 
-// Transforms of a batch that an untuned plan takes at a time: as many as have kChunkBytes of grids, in equal chunks.
-int usual_chunk(Plan plan, const Problem& problem, const DeviceTraits& traits, int group) {
+// Bytes of memory that each further transform of a chunk takes.
+double bytes_of_one(Plan plan, const Problem& problem, const DeviceTraits& traits) {
   const auto bytes = [&](int chunk) {
     plan.chunk = chunk;
     return gpu_nufft_estimate(plan, problem, traits).bytes;
   };
+  return bytes(2) - bytes(1);
+}
+
+// Transforms of a batch that an untuned plan takes at a time: as many as have kChunkBytes of grids, in equal chunks.
+// one: bytes_of_one.
+int usual_chunk(const Problem& problem, const DeviceTraits& traits, int group, double one) {
   if (problem.batch == 1) return 1;
   const auto cached = [&](double of_h200) { return nufft::cached(of_h200, traits.l2_bytes); };
-  const double one = std::max(1.0, bytes(2) - bytes(1)), most = 2 * one <= cached(kTwoBytes) ? 2 * one : 0;
+  one = std::max(1.0, one);
+  const double most = 2 * one <= cached(kTwoBytes) ? 2 * one : 0;
   const auto fitting = static_cast<std::int64_t>(std::max(cached(kChunkBytes), most) / one);
   const std::int64_t groups = std::clamp<std::int64_t>(fitting / group, 1, 64 / group);
   const std::int64_t chunks = (problem.batch + groups * group - 1) / (groups * group);
@@ -310,14 +317,9 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
 
 // Transforms at a time: as usual_chunk has them, and more, up to the eight grids that cuFINUFFT holds, where those do
 // not take much memory.
-std::vector<int> usual_chunks(Plan plan, const Problem& problem, const DeviceTraits& traits, int group) {
-  const double most_bytes = nufft::cached(80e6, traits.l2_bytes);
-  const int usual = usual_chunk(plan, problem, traits, group);
-  const auto bytes = [&](int chunk) {
-    plan.chunk = chunk;
-    return gpu_nufft_estimate(plan, problem, traits).bytes;
-  };
-  const double one = bytes(2) - bytes(1);
+std::vector<int> usual_chunks(const Plan& plan, const Problem& problem, const DeviceTraits& traits, int group) {
+  const double most_bytes = nufft::cached(80e6, traits.l2_bytes), one = bytes_of_one(plan, problem, traits);
+  const int usual = usual_chunk(problem, traits, group, one);
   std::vector<int> out{usual};
   for (const std::int64_t most : {2 * usual, 4 * usual, 8}) {
     const std::int64_t chunks = (problem.batch + most - 1) / most, more = (problem.batch + chunks - 1) / chunks;
